@@ -1,0 +1,78 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Condition types. Ready, Reconciling and Stalled follow kstatus: the last two are present only when they are True.
+const (
+	// ConditionReady is True when the cluster does what the spec asks. An overlap and failed deliveries leave it True.
+	ConditionReady = "Ready"
+	// ConditionReconciling is present and True while the operator works towards the spec.
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled is present and True when nothing will change until somebody acts; the message says what to do.
+	ConditionStalled = "Stalled"
+	// ConditionSecretsResolved says whether the Secrets that the spec names can be used.
+	ConditionSecretsResolved = "SecretsResolved"
+	// ConditionReceiversAvailable says whether enough receivers serve.
+	ConditionReceiversAvailable = "ReceiversAvailable"
+	// ConditionDatabaseReachable says whether the receivers reach Postgres.
+	ConditionDatabaseReachable = "DatabaseReachable"
+	// ConditionDurabilityVerified says whether Postgres keeps what it acknowledges (fsync, synchronous_commit).
+	ConditionDurabilityVerified = "DurabilityVerified"
+	// ConditionRetentionHealthy says whether the prune job runs and succeeds.
+	ConditionRetentionHealthy = "RetentionHealthy"
+	// ConditionDeliveriesHealthy says whether deliveries fail. It never touches Ready.
+	ConditionDeliveriesHealthy = "DeliveriesHealthy"
+	// ConditionOverlapActive says whether a former secret is still accepted. An overlap is a healthy state.
+	ConditionOverlapActive = "OverlapActive"
+	// ConditionSourceDiverged says that a SecretRotation made another secret current than the one the endpoint names.
+	ConditionSourceDiverged = "SourceDiverged"
+	// ConditionPropagated says that every ready receiver has loaded the new secret.
+	ConditionPropagated = "Propagated"
+	// ConditionPreviousRetired says that the former secret is no longer accepted anywhere.
+	ConditionPreviousRetired = "PreviousRetired"
+)
+
+// Reasons of a WebhookEndpoint's conditions.
+const (
+	ReasonAvailable           = "Available"
+	ReasonProgressing         = "Progressing"
+	ReasonSuspended           = "Suspended"
+	ReasonSecretNotFound      = "SecretNotFound"
+	ReasonSecretKeyMissing    = "SecretKeyMissing"
+	ReasonSecretEmpty         = "SecretEmpty"
+	ReasonSecretInvalid       = "SecretInvalid"
+	ReasonResolved            = "Resolved"
+	ReasonServingFromKeyring  = "ServingFromKeyring"
+	ReasonReceiversAvailable  = "ReceiversAvailable"
+	ReasonReceiversRollingOut = "RollingOut"
+	ReasonConnected           = "Connected"
+	ReasonDatabaseUnreachable = "DatabaseUnreachable"
+	ReasonDatabaseUnknown     = "NoReceiverReports"
+	ReasonDurable             = "Durable"
+	ReasonNotDurable          = "NotDurable"
+	ReasonInvalidSpec         = "InvalidSpec"
+	ReasonResourceConflict    = "ResourceConflict"
+	ReasonDualSecrets         = "DualSecrets"
+	ReasonSingleSecret        = "SingleSecret"
+	ReasonWithinThreshold     = "WithinThreshold"
+	ReasonDeliveriesFailing   = "DeliveriesFailing"
+	ReasonStatsUnavailable    = "StatsUnavailable"
+	ReasonPruneSucceeded      = "Succeeded"
+	ReasonPruneNotRunYet      = "NotRunYet"
+	ReasonPruneFailed         = "JobFailed"
+	ReasonSecretRefNotUpdated = "SecretRefNotUpdated"
+)
+
+// States of a SecretRotation, shown as the reason of Ready.
+const (
+	StatePending       = "Pending"
+	StatePropagating   = "Propagating"
+	StateOverlapActive = "OverlapActive"
+	StateRetiring      = "Retiring"
+	StateCompleted     = "Completed"
+	StateAlreadyActive = "AlreadyCurrent"
+	StateSuperseded    = "Superseded"
+	StateRevoked       = "Revoked"
+	StateRejected      = "Rejected"
+)

@@ -1,0 +1,412 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// WebhookEndpoint is a receiver of one provider's webhooks. Its receivers verify each delivery, claim the event in the
+// same Postgres transaction as its effects and outbox rows, and replay the stored answer to duplicates.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=whe,categories=hookonce
+// +kubebuilder:selectablefield:JSONPath=".spec.verification.scheme"
+// +kubebuilder:printcolumn:name="PROVIDER",type=string,JSONPath=".spec.verification.scheme",description="scheme of the provider"
+// +kubebuilder:printcolumn:name="READY",type=string,JSONPath=".status.conditions[?(@.type=='Ready')].status",description="whether the cluster does what the spec asks"
+// +kubebuilder:printcolumn:name="STATUS",type=string,JSONPath=".status.conditions[?(@.type=='Ready')].reason",description="why"
+// +kubebuilder:printcolumn:name="RECEIVERS",type=string,JSONPath=".status.receivers.summary",description="ready of desired receivers"
+// +kubebuilder:printcolumn:name="FAILED",type=integer,JSONPath=".status.deliveries.failed",description="deliveries that ran out of attempts"
+// +kubebuilder:printcolumn:name="PENDING",type=integer,JSONPath=".status.deliveries.pending",description="deliveries under way or waiting for a retry"
+// +kubebuilder:printcolumn:name="OVERLAP-UNTIL",type=string,JSONPath=".status.overlapEndTime",description="until when a former secret is accepted"
+// +kubebuilder:printcolumn:name="AGE",type=date,JSONPath=".metadata.creationTimestamp"
+// +kubebuilder:printcolumn:name="RECEIVED",type=integer,JSONPath=".status.deliveries.received",priority=1
+// +kubebuilder:printcolumn:name="DUPLICATES",type=integer,JSONPath=".status.deliveries.duplicates",priority=1
+// +kubebuilder:printcolumn:name="REJECTED",type=integer,JSONPath=".status.deliveries.rejected",priority=1
+// +kubebuilder:printcolumn:name="OLDEST-PENDING",type=date,JSONPath=".status.deliveries.oldestPendingTime",priority=1
+// +kubebuilder:printcolumn:name="MESSAGE",type=string,JSONPath=".status.conditions[?(@.type=='Ready')].message",priority=1
+type WebhookEndpoint struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is the standard object metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// spec is what the endpoint should be.
+	// +required
+	Spec WebhookEndpointSpec `json:"spec,omitzero"`
+
+	// status is what the operator last saw.
+	// +optional
+	// +default={"observedGeneration": -1}
+	Status WebhookEndpointStatus `json:"status,omitzero"`
+}
+
+// WebhookEndpointList is a list of WebhookEndpoints.
+//
+// +kubebuilder:object:root=true
+type WebhookEndpointList struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard list metadata.
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// items are the endpoints.
+	Items []WebhookEndpoint `json:"items"`
+}
+
+// WebhookEndpointSpec is what a WebhookEndpoint should be.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.effects) || !has(self.verification.hmac) || has(self.verification.hmac.resourceID) || self.effects.all(e, !has(e.key) || e.key == 'Event')",message="an effect with key ResourceAndType needs verification.hmac.resourceID"
+// +kubebuilder:validation:XValidation:rule="!has(self.effects) || self.verification.scheme != 'GitHub' || self.effects.all(e, !has(e.key) || e.key == 'Event')",message="scheme GitHub has no resource id: use key Event in effects"
+type WebhookEndpointSpec struct {
+	// verification says how a delivery proves that it comes from the provider.
+	// +required
+	Verification Verification `json:"verification,omitzero"`
+
+	// database is the Postgres that holds the ledger, and in which the effects run.
+	// +required
+	Database Database `json:"database,omitzero"`
+
+	// effects are SQL functions called inside the claim's transaction, in this order. Default: none.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Effects []Effect `json:"effects,omitempty"`
+
+	// destinations are the systems that get a copy of each matching event, at least once. Default: none.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	Destinations []Destination `json:"destinations,omitempty"`
+
+	// retention says how long the ledger keeps what it no longer needs, and when it is cleaned.
+	// +optional
+	// +default={}
+	Retention Retention `json:"retention,omitzero"`
+
+	// exposure says where the provider reaches the receivers.
+	// +optional
+	// +default={}
+	Exposure Exposure `json:"exposure,omitzero"`
+
+	// limits bound what a delivery may cost before its signature is known to be right.
+	// +optional
+	// +default={}
+	Limits Limits `json:"limits,omitzero"`
+
+	// receiver describes the receiver pods.
+	// +optional
+	// +default={}
+	Receiver Receiver `json:"receiver,omitzero"`
+
+	// suspend stops the operator from changing anything for this endpoint. Receivers go on serving, and still stop
+	// accepting former secrets on time. Default false.
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
+}
+
+// Database names the Postgres that holds the ledger.
+type Database struct {
+	// secretRef names the Secret and key that hold the connection URI, such as postgres://user:password@host:5432/name.
+	// CloudNativePG writes it under the key uri. No default.
+	// +required
+	SecretRef SecretKeyReference `json:"secretRef,omitzero"`
+
+	// schema in that database that holds the ledger's tables. It cannot be changed. Default hookonce.
+	// +optional
+	// +default="hookonce"
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z_][a-z0-9_]*$`
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="database.schema cannot be changed: the ledger would forget every claim. Create a new endpoint with the other schema instead"
+	Schema string `json:"schema,omitempty"`
+}
+
+// EffectKey says what an effect happens once for.
+//
+// +kubebuilder:validation:Enum=Event;ResourceAndType
+type EffectKey string
+
+const (
+	// EffectKeyEvent runs the effect once for each event id of this endpoint.
+	EffectKeyEvent EffectKey = "Event"
+	// EffectKeyResourceAndType runs the effect once for each resource id and event type, whichever delivery or endpoint
+	// carried it.
+	EffectKeyResourceAndType EffectKey = "ResourceAndType"
+)
+
+// EventTypePattern is an event type, a prefix followed by .* such as "invoice.*", or "*" for every type.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=128
+// +kubebuilder:validation:Pattern=`^(\*|[^*\s]+(\.\*)?)$`
+type EventTypePattern string
+
+// Effect is a SQL function called inside the claim's transaction.
+type Effect struct {
+	// name of the effect, unique in this endpoint; the stored answer lists the result under it.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name,omitempty"`
+
+	// eventTypes that the effect is for: types, prefixes such as "invoice.*", or "*".
+	// +required
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	EventTypes []EventTypePattern `json:"eventTypes,omitempty"`
+
+	// function to call, with its schema: shop.on_invoice_paid. It takes one argument of type hookonce.event (the ledger's
+	// schema) and returns jsonb, the stored result. An error rolls everything back and the provider is asked to retry;
+	// SQLSTATE HK001 means refused: the claim is kept and the provider gets a 2xx.
+	// +required
+	// +kubebuilder:validation:MinLength=3
+	// +kubebuilder:validation:MaxLength=127
+	// +kubebuilder:validation:Pattern=`^[a-z_][a-z0-9_]*\.[a-z_][a-z0-9_]*$`
+	Function string `json:"function,omitempty"`
+
+	// key says what the effect happens once for: Event, or ResourceAndType. Default Event.
+	// +optional
+	Key EffectKey `json:"key,omitempty"`
+}
+
+// Destination is a system that gets a copy of each matching event.
+type Destination struct {
+	// name of the destination, unique in this endpoint. Unfinished deliveries belong to it by this name.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name,omitempty"`
+
+	// url that deliveries are posted to, http or https. Redirects are not followed.
+	// +required
+	// +kubebuilder:validation:MinLength=8
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && (url(self).getScheme() == 'http' || url(self).getScheme() == 'https') && url(self).getHost() != ''",message="url must be absolute and start with http:// or https://, such as http://fulfilment.shop.svc/hooks"
+	URL string `json:"url,omitempty"`
+
+	// eventTypes that go to the destination: types, prefixes such as "invoice.*", or "*".
+	// +required
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	EventTypes []EventTypePattern `json:"eventTypes,omitempty"`
+
+	// timeout of one attempt, from dialling to the end of the answer. Default 10s; from 100ms to 60s.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('100ms') && duration(self) <= duration('60s')",message="timeout must be from 100ms to 60s"
+	Timeout Duration `json:"timeout,omitempty"`
+
+	// retry says when a failed attempt is made again.
+	// +optional
+	Retry *Retry `json:"retry,omitempty"`
+}
+
+// Retry says when a failed attempt is made again.
+type Retry struct {
+	// delays before the second and each further attempt; a delivery has one attempt more than there are delays, then it is
+	// failed. Default 1m, 2m, 4m, 8m, 16m, 32m, 1h, 2h, 4h, 8h: eleven attempts over 16 h 3 min.
+	// +required
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:XValidation:rule="duration(self) <= duration('168h')",message="a delay must be at most 168h (seven days)"
+	Delays []Duration `json:"delays,omitempty"`
+}
+
+// Retention says how long the ledger keeps what it no longer needs. What is unfinished or failed is never removed.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.claims) || !has(self.payloads) || duration(self.payloads) <= duration(self.claims)",message="retention.payloads must not be longer than retention.claims"
+type Retention struct {
+	// claims is how long an event id is remembered: a delivery that comes later than this is taken for a new one.
+	// Default 720h (30 days); at least 80h, longer than providers retry.
+	// +optional
+	// +default="720h"
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('80h')",message="retention.claims must be at least 80h: providers retry for up to 75 h 35 min, and an event forgotten before its last retry is processed twice"
+	Claims Duration `json:"claims,omitempty"`
+
+	// payloads is how long bodies and headers are kept after their deliveries are done. Default 168h (7 days).
+	// +optional
+	// +default="168h"
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1h')",message="retention.payloads must be at least 1h"
+	Payloads Duration `json:"payloads,omitempty"`
+
+	// schedule of the prune job, five cron fields. Default "17 3 * * *".
+	// +optional
+	// +default="17 3 * * *"
+	// +kubebuilder:validation:MinLength=9
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:XValidation:rule="self.trim().split(' ').filter(f, f != '').size() == 5",message="retention.schedule must have five cron fields: minute hour day-of-month month day-of-week"
+	Schedule string `json:"schedule,omitempty"`
+}
+
+// Exposure says where the provider reaches the receivers.
+type Exposure struct {
+	// path that receivers serve; every other path is 404. Default /webhooks/ and the endpoint's name.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:Pattern=`^/[-A-Za-z0-9._~/]*$`
+	Path string `json:"path,omitempty"`
+}
+
+// Limits bound what a delivery may cost.
+type Limits struct {
+	// maxBodyBytes is the largest body that is read; a larger one is answered with 413. Default 1048576 (1 MiB); from 1024
+	// to 33554432 (32 MiB). GitHub sends up to 25 MB.
+	// +optional
+	// +default=1048576
+	// +kubebuilder:validation:Minimum=1024
+	// +kubebuilder:validation:Maximum=33554432
+	MaxBodyBytes int64 `json:"maxBodyBytes,omitempty"`
+}
+
+// Receiver describes the receiver pods.
+type Receiver struct {
+	// replicas is how many receivers run. Default 2; from 1 to 64.
+	// +optional
+	// +default=2
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	Replicas *int32 `json:"replicas,omitempty"`
+}
+
+// WebhookEndpointStatus is what the operator last saw of an endpoint.
+type WebhookEndpointStatus struct {
+	// conditions of the endpoint; Ready, Reconciling and Stalled follow kstatus.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=16
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status is about.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// receivers says how many receivers serve.
+	// +optional
+	Receivers *ReceiversStatus `json:"receivers,omitempty"`
+
+	// deliveries counts what the ledger holds, as of observedTime.
+	// +optional
+	Deliveries *DeliveriesStatus `json:"deliveries,omitempty"`
+
+	// currentSecret is the secret that is live.
+	// +optional
+	CurrentSecret *SecretStatus `json:"currentSecret,omitempty"`
+
+	// previousSecrets are former secrets that are still accepted.
+	// +optional
+	// +listType=map
+	// +listMapKey=fingerprint
+	// +kubebuilder:validation:MaxItems=10
+	PreviousSecrets []SecretStatus `json:"previousSecrets,omitempty"`
+
+	// overlapEndTime is the moment, as RFC 3339 text, after which no former secret is accepted. Absent without an overlap.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	OverlapEndTime string `json:"overlapEndTime,omitempty"`
+
+	// serviceName is the Service in front of the receivers.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	ServiceName string `json:"serviceName,omitempty"`
+
+	// path that receivers serve.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Path string `json:"path,omitempty"`
+}
+
+// ReceiversStatus says how many receivers serve.
+type ReceiversStatus struct {
+	// desired is how many receivers should run.
+	// +optional
+	Desired int32 `json:"desired"`
+	// ready is how many receivers serve.
+	// +optional
+	Ready int32 `json:"ready"`
+	// updated is how many ready receivers have loaded the newest keyring.
+	// +optional
+	Updated int32 `json:"updated"`
+	// summary is ready/desired, for people.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Summary string `json:"summary,omitempty"`
+}
+
+// DeliveriesStatus counts what the ledger holds. Counts never go back to zero because a database or a receiver is away:
+// then the condition DeliveriesHealthy is Unknown and the last numbers stay.
+type DeliveriesStatus struct {
+	// observedTime is when these numbers were read; it changes only when one of them does.
+	// +optional
+	ObservedTime *metav1.Time `json:"observedTime,omitempty"`
+	// received counts verified deliveries, duplicates included.
+	// +optional
+	Received int64 `json:"received"`
+	// processed counts events claimed and committed.
+	// +optional
+	Processed int64 `json:"processed"`
+	// duplicates counts deliveries that were answered with a stored result.
+	// +optional
+	Duplicates int64 `json:"duplicates"`
+	// rejected counts requests that were refused: wrong signature, malformed, too large, same id with another body.
+	// +optional
+	Rejected int64 `json:"rejected"`
+	// pending counts outbox deliveries under way or waiting for a retry.
+	// +optional
+	Pending int64 `json:"pending"`
+	// failed counts outbox deliveries that ran out of attempts and wait for a replay.
+	// +optional
+	Failed int64 `json:"failed"`
+	// oldestPendingTime is when the oldest pending delivery was accepted.
+	// +optional
+	OldestPendingTime *metav1.Time `json:"oldestPendingTime,omitempty"`
+	// lastFailure is the latest delivery that ran out of attempts.
+	// +optional
+	LastFailure *FailureStatus `json:"lastFailure,omitempty"`
+}
+
+// FailureStatus is a delivery that ran out of attempts.
+type FailureStatus struct {
+	// time at which the last attempt failed.
+	// +optional
+	Time *metav1.Time `json:"time,omitempty"`
+	// destination that it was for.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Destination string `json:"destination,omitempty"`
+	// eventID is the provider's id of the event.
+	// +optional
+	// +kubebuilder:validation:MaxLength=255
+	EventID string `json:"eventID,omitempty"`
+	// reason of the last attempt's failure: an HTTP status or a transport error.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	Reason string `json:"reason,omitempty"`
+}
+
+// SecretStatus describes a secret without revealing it.
+type SecretStatus struct {
+	// fingerprint identifies the secret to people: 12 hexadecimal digits, salted, so that it does not help to guess it.
+	// +required
+	// +kubebuilder:validation:MinLength=12
+	// +kubebuilder:validation:MaxLength=12
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// source is the Secret that it came from.
+	// +optional
+	Source *SecretKeyReference `json:"source,omitempty"`
+	// notAfter is when the secret stops being accepted, as RFC 3339 text. Absent for the current secret.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	NotAfter string `json:"notAfter,omitempty"`
+	// lastUsedTime is when a delivery last verified with the secret, to the minute.
+	// +optional
+	LastUsedTime *metav1.Time `json:"lastUsedTime,omitempty"`
+}

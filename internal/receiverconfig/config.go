@@ -1,0 +1,61 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package receiverconfig is the document by which the operator tells receivers what to do: the file config.json in the
+// ConfigMap that is mounted at --config-dir. It holds no secret.
+package receiverconfig
+
+import (
+	"time"
+
+	"github.com/hookonce/hookonce/internal/scheme"
+)
+
+// FileName is the name of the document in the mounted folder.
+const FileName = "config.json"
+
+// Version is the version of the document that this build writes.
+const Version = 1
+
+// Config is what a receiver does for one endpoint.
+type Config struct {
+	Version int `json:"version"`
+	// Endpoint is namespace/name; it is also the scope in which event ids are claimed.
+	Endpoint     string        `json:"endpoint"`
+	Path         string        `json:"path"`
+	Scheme       scheme.Scheme `json:"scheme"`
+	Tolerance    Duration      `json:"tolerance"`
+	MaxBodyBytes int64         `json:"maxBodyBytes"`
+	// Schema of the ledger's tables.
+	Schema       string        `json:"schema"`
+	Effects      []Effect      `json:"effects,omitempty"`
+	Destinations []Destination `json:"destinations,omitempty"`
+	Retention    Retention     `json:"retention"`
+}
+
+// Effect is a SQL function called inside the claim's transaction.
+type Effect struct {
+	Name       string   `json:"name"`
+	EventTypes []string `json:"eventTypes"`
+	Function   string   `json:"function"`
+	// Key is Event or ResourceAndType.
+	Key string `json:"key"`
+}
+
+// Destination is a system that gets a copy of each matching event.
+type Destination struct {
+	Name       string     `json:"name"`
+	URL        string     `json:"url"`
+	EventTypes []string   `json:"eventTypes"`
+	Timeout    Duration   `json:"timeout"`
+	Delays     []Duration `json:"delays"`
+}
+
+// Retention says how long the ledger keeps what it no longer needs.
+type Retention struct {
+	Claims   Duration `json:"claims"`
+	Payloads Duration `json:"payloads"`
+}
+
+// Duration is a time.Duration written as Go writes it, such as "1m0s".
+type Duration time.Duration

@@ -1,0 +1,107 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package receiverstatus is the JSON document that a receiver serves at /status on its private port, and by which the
+// operator knows what every receiver has loaded and what the ledger holds. It never contains a secret.
+package receiverstatus
+
+import "time"
+
+// Path of the document on the private port.
+const Path = "/status"
+
+// PrivatePort is the name of the container port that serves it.
+const PrivatePort = "private"
+
+// Status is what one receiver knows.
+type Status struct {
+	// Version of the receiver's build.
+	Version string `json:"version"`
+	// Endpoint is namespace/name.
+	Endpoint string  `json:"endpoint"`
+	Config   Config  `json:"config"`
+	Keyring  Keyring `json:"keyring"`
+	// Secrets that the receiver accepts or knows, with their use since it started.
+	Secrets []Secret `json:"secrets,omitempty"`
+	// Source is what the receiver sees of the user's mounted Secret.
+	Source Source `json:"source"`
+	// Rejections counts refused requests by cause since the receiver started.
+	Rejections map[string]int64 `json:"rejections,omitempty"`
+	Database   Database         `json:"database"`
+	// Deliveries are counts from the ledger; nil while the database has never answered.
+	Deliveries *Deliveries `json:"deliveries,omitempty"`
+}
+
+// Config says which configuration the receiver runs.
+type Config struct {
+	// Digest is the hexadecimal SHA-256 of the loaded config.json.
+	Digest string `json:"digest,omitempty"`
+	// Error says why the mounted configuration cannot be used; the last usable one stays in force.
+	Error string `json:"error,omitempty"`
+}
+
+// Keyring says which keyring the receiver runs.
+type Keyring struct {
+	Revision int64     `json:"revision"`
+	Loaded   time.Time `json:"loaded,omitzero"`
+	Error    string    `json:"error,omitempty"`
+}
+
+// Roles of a Secret.
+const (
+	RoleCurrent     = "current"
+	RolePrevious    = "previous"
+	RoleProvisional = "provisional"
+)
+
+// Secret is one secret and its use.
+type Secret struct {
+	// Fingerprint in full, as in the keyring.
+	Fingerprint string    `json:"fingerprint"`
+	Role        string    `json:"role"`
+	NotAfter    time.Time `json:"notAfter,omitzero"`
+	Uses        int64     `json:"uses"`
+	LastUsed    time.Time `json:"lastUsed,omitzero"`
+}
+
+// Source is what the receiver sees of the user's mounted Secret.
+type Source struct {
+	Present bool `json:"present"`
+	// Fingerprint of the mounted bytes, if they can be a key.
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// Problem says why they cannot be a key; never the bytes.
+	Problem string `json:"problem,omitempty"`
+}
+
+// Database says how the receiver's connection to Postgres is.
+type Database struct {
+	Reachable bool `json:"reachable"`
+	// Reason is a CamelCase word: Connected, Timeout, AuthFailed, ConnectionRefused, SchemaMissing, SchemaTooNew, Failed.
+	Reason  string    `json:"reason,omitempty"`
+	Message string    `json:"message,omitempty"`
+	Checked time.Time `json:"checked,omitzero"`
+	// Durable says whether Postgres keeps what it acknowledges; Settings are what that was judged by.
+	Durable  bool              `json:"durable"`
+	Settings map[string]string `json:"settings,omitempty"`
+}
+
+// Deliveries are counts from the ledger, over all receivers of the endpoint.
+type Deliveries struct {
+	Observed      time.Time `json:"observed"`
+	Received      int64     `json:"received"`
+	Processed     int64     `json:"processed"`
+	Duplicates    int64     `json:"duplicates"`
+	Rejected      int64     `json:"rejected"`
+	Pending       int64     `json:"pending"`
+	Failed        int64     `json:"failed"`
+	OldestPending time.Time `json:"oldestPending,omitzero"`
+	LastFailure   *Failure  `json:"lastFailure,omitempty"`
+}
+
+// Failure is a delivery that ran out of attempts.
+type Failure struct {
+	Time        time.Time `json:"time"`
+	Destination string    `json:"destination"`
+	EventID     string    `json:"eventID"`
+	Reason      string    `json:"reason"`
+}
