@@ -1,0 +1,117 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package relay
+
+import (
+	"net/http"
+	"sync"
+
+	"github.com/hookonce/hookonce/receiver"
+)
+
+// lane is what waits for one destination, and the slots that attempt it. A destination that is slow or dead fills its own
+// lane and holds its own slots, and no other destination's.
+type lane struct {
+	client *http.Client
+	slots  int
+	// maxRows and maxBytes bound what is kept in memory for the destination.
+	maxRows, maxBytes int
+
+	mu      sync.Mutex
+	waiting []receiver.Delivery
+	// bytes of the bodies that wait or are being posted.
+	bytes int
+	// running slots; a slot exists only while there is work for it.
+	running int
+	// behind says that the outbox may hold more that is due for this lane.
+	behind bool
+}
+
+// offer takes the delivery if there is room for it, and says whether it did. An empty lane has room for any size.
+func (l *lane) offer(d receiver.Delivery, start func()) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	empty := len(l.waiting) == 0 && l.running == 0
+	if !empty && (len(l.waiting) >= l.maxRows || l.bytes+len(d.Body) > l.maxBytes) {
+		l.behind = true
+		return false
+	}
+	l.push(d, start)
+	return true
+}
+
+// put takes a delivery that was leased for this lane because it asked for one.
+func (l *lane) put(d receiver.Delivery, start func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.push(d, start)
+}
+
+func (l *lane) push(d receiver.Delivery, start func()) {
+	l.waiting = append(l.waiting, d)
+	l.bytes += len(d.Body)
+	if l.running < l.slots {
+		l.running++
+		start()
+	}
+}
+
+// next returns the delivery that has waited longest. If there is none, the calling slot is over.
+func (l *lane) next() (receiver.Delivery, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.waiting) == 0 {
+		l.waiting = nil
+		l.running--
+		return receiver.Delivery{}, false
+	}
+	d := l.waiting[0]
+	l.waiting[0] = receiver.Delivery{}
+	l.waiting = l.waiting[1:]
+	return d, true
+}
+
+// done forgets a delivery that next returned. It says whether the lane has caught up with what it was given and the
+// outbox may hold more.
+func (l *lane) done(d receiver.Delivery, batch int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.bytes -= len(d.Body)
+	return l.behind && l.hungry(batch)
+}
+
+// ask says whether the lane has room for another batch from the outbox.
+func (l *lane) ask(batch int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.hungry(batch)
+}
+
+func (l *lane) hungry(batch int) bool {
+	return len(l.waiting) < batch && (l.bytes < l.maxBytes/2 || l.running == 0)
+}
+
+func (l *lane) setBehind(behind bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.behind = behind
+}
+
+// clear drops what waits; its leases run out, and whoever leases it next attempts it.
+func (l *lane) clear() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	dropped := len(l.waiting)
+	for _, d := range l.waiting {
+		l.bytes -= len(d.Body)
+	}
+	l.waiting = nil
+	return dropped
+}
+
+func (l *lane) idle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.waiting) == 0 && l.running == 0
+}

@@ -1,0 +1,256 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package relay posts deliveries to destinations, at least once, and books every attempt in the outbox. Rows that this
+// process has just committed are delivered from memory; due retries, and what other processes left behind, are found by a
+// slow poll. No transaction is open during a post.
+package relay
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hookonce/hookonce/receiver"
+)
+
+// Outbox is where deliveries wait and attempts are booked.
+type Outbox interface {
+	// LeaseDue leases up to limit deliveries to the named destinations that are due and not leased, oldest first.
+	LeaseDue(ctx context.Context, destinations []string, limit int, lease time.Duration) ([]receiver.Delivery, error)
+	// Settle books attempts. A settlement whose lease was taken over changes nothing.
+	Settle(ctx context.Context, settlements []receiver.Settlement) error
+}
+
+// Options of a Relay. Outbox, Destinations and Log are required; zero values of the others mean their defaults.
+type Options struct {
+	Outbox Outbox
+	// Destinations returns those of the configuration in force. A delivery to a destination that is not among them waits
+	// in the outbox, without attempts, until there is one of that name again.
+	Destinations func() []Destination
+	Log          *slog.Logger
+	// Slots is how many attempts are made at once to one destination. Default 8.
+	Slots int
+	// Batch is how many deliveries are leased at once. Default 16.
+	Batch int
+	// MaxRows and MaxBytes bound what waits in memory for one destination. Defaults 1024 and 4 MiB.
+	MaxRows, MaxBytes int
+	// Poll is how often the outbox is asked for due deliveries, give or take a tenth. Default 1 s.
+	Poll time.Duration
+	// Drain is how long Run goes on delivering from memory after its context is done. Default 10 s.
+	Drain time.Duration
+	// UserAgent of attempts. Default "hookonce".
+	UserAgent string
+	// Attempted is told of each attempt; it must not block.
+	Attempted func(receiver.Settlement)
+	// Now is the clock that leases are judged by. Default time.Now.
+	Now func() time.Time
+	// Jitter returns a number from -1 to 1 that moves delays and polls. Default: random.
+	Jitter func() float64
+	// Transport returns the transport for a new destination. Default: one of its own for each.
+	Transport func() http.RoundTripper
+}
+
+func (o *Options) setDefaults() {
+	setDefault(&o.Slots, 8)
+	setDefault(&o.Batch, 16)
+	setDefault(&o.MaxRows, 1024)
+	setDefault(&o.MaxBytes, 4<<20)
+	setDefault(&o.Poll, time.Second)
+	setDefault(&o.Drain, 10*time.Second)
+	setDefault(&o.UserAgent, "hookonce")
+	if o.Attempted == nil {
+		o.Attempted = func(receiver.Settlement) {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Jitter == nil {
+		o.Jitter = func() float64 { return 2*rand.Float64() - 1 }
+	}
+	if o.Transport == nil {
+		slots := o.Slots
+		o.Transport = func() http.RoundTripper { return newTransport(slots) }
+	}
+}
+
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// Relay delivers what the outbox holds. Make it with New, and run it once.
+type Relay struct {
+	opts    Options
+	settler *settler
+	// kick holds a token while the outbox should be asked before the next poll is due.
+	kick chan struct{}
+	// attempts is the parent of every attempt's context.
+	attempts context.Context
+	abort    context.CancelFunc
+
+	mu    sync.Mutex
+	lanes map[string]*lane
+	// stopped says that offers are no longer taken.
+	stopped bool
+	slots   sync.WaitGroup
+}
+
+// New returns a relay. It does nothing until it is run, but takes offers.
+func New(opts Options) *Relay {
+	opts.setDefaults()
+	attempts, abort := context.WithCancel(context.Background())
+	return &Relay{
+		opts:     opts,
+		settler:  newSettler(opts.Outbox, opts.Now, opts.Log),
+		kick:     make(chan struct{}, 1),
+		attempts: attempts,
+		abort:    abort,
+		lanes:    map[string]*lane{},
+	}
+}
+
+// Offer takes deliveries that were just committed and are leased to this process. It never blocks: what finds no room in
+// memory is left to the poll, which finds it when its lease has run out.
+func (r *Relay) Offer(deliveries []receiver.Delivery) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopped {
+		return
+	}
+	for _, d := range deliveries {
+		if _, known := r.destination(d.Destination); known {
+			lane := r.lane(d.Destination)
+			lane.offer(d, func() { r.startSlot(lane) })
+		}
+	}
+}
+
+// Run delivers until ctx is done, then goes on with what is in memory for at most Options.Drain, and writes the
+// bookkeeping. Attempts that are cut short, and deliveries that were not attempted, are left in the outbox: they are made
+// when their leases have run out.
+func (r *Relay) Run(ctx context.Context) {
+	settling, stopSettling := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopSettling()
+	settled := make(chan struct{})
+	go func() {
+		defer close(settled)
+		r.settler.run(settling)
+	}()
+	r.pollUntil(ctx)
+	r.drain()
+	r.settler.close()
+	select {
+	case <-settled:
+	case <-time.After(settleTimeout):
+		stopSettling()
+		<-settled
+	}
+}
+
+// drain waits for the slots to run out of work, and ends them when the time for it is over.
+func (r *Relay) drain() {
+	r.mu.Lock()
+	r.stopped = true
+	r.mu.Unlock()
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		r.slots.Wait()
+	}()
+	deadline := time.NewTimer(r.opts.Drain)
+	defer deadline.Stop()
+	select {
+	case <-finished:
+	case <-deadline.C:
+	}
+	left := 0
+	r.mu.Lock()
+	for _, lane := range r.lanes {
+		left += lane.clear()
+	}
+	r.mu.Unlock()
+	r.abort()
+	r.settler.unbound()
+	<-finished
+	if left > 0 {
+		r.opts.Log.Info("Deliveries are left to other receivers", "deliveries", left)
+	}
+}
+
+// startSlot is called with a lane that has counted the slot already.
+func (r *Relay) startSlot(l *lane) {
+	r.slots.Go(func() {
+		for {
+			d, ok := l.next()
+			if !ok {
+				return
+			}
+			r.attempt(l, d)
+			if l.done(d, r.opts.Batch) {
+				r.wake()
+			}
+		}
+	})
+}
+
+func (r *Relay) wake() {
+	select {
+	case r.kick <- struct{}{}:
+	default:
+	}
+}
+
+// attempt posts one delivery and hands its settlement on. It does nothing for a destination that is no longer there, nor
+// where the attempt could outlive its lease and so overlap with another process's attempt.
+func (r *Relay) attempt(l *lane, d receiver.Delivery) {
+	to, known := r.destination(d.Destination)
+	started := r.opts.Now()
+	if !known || started.Add(to.timeout()).After(d.Lease.Expires) || r.attempts.Err() != nil {
+		return
+	}
+	status, err := post(r.attempts, l.client, to, d, r.opts.UserAgent)
+	if r.attempts.Err() != nil && err != nil {
+		return
+	}
+	verdict := Classify(to.Delays, d.Attempt, status, err, r.opts.Jitter())
+	settlement := receiver.Settlement{
+		Delivery: d, Outcome: verdict.Outcome, Delay: verdict.Delay, Started: started,
+		Duration: r.opts.Now().Sub(started), StatusCode: status, Reason: verdict.Reason,
+	}
+	// What is owed to the outbox must not hold the bodies.
+	settlement.Delivery.Body = nil
+	r.opts.Attempted(settlement)
+	r.settler.add(settlement)
+	if verdict.Outcome == receiver.Exhausted {
+		r.opts.Log.Error("Delivery failed: its attempts are exhausted", "delivery", d.ID, "destination", d.Destination,
+			"eventID", d.EventID, "attempt", d.Attempt, "reason", verdict.Reason)
+	}
+}
+
+func (r *Relay) destination(name string) (Destination, bool) {
+	for _, d := range r.opts.Destinations() {
+		if d.Name == name {
+			return d, true
+		}
+	}
+	return Destination{}, false
+}
+
+// lane is called with r.mu held.
+func (r *Relay) lane(name string) *lane {
+	l, ok := r.lanes[name]
+	if !ok {
+		l = &lane{
+			client: newClient(r.opts.Transport()),
+			slots:  r.opts.Slots, maxRows: r.opts.MaxRows, maxBytes: r.opts.MaxBytes,
+		}
+		r.lanes[name] = l
+	}
+	return l
+}
