@@ -1,0 +1,111 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package receiverconfig
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/hookonce/hookonce/internal/scheme"
+)
+
+// The texts that go into SQL as identifiers; quoting them would hide a mistake.
+var (
+	schemaPattern   = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+	functionPattern = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}\.[a-z_][a-z0-9_]{0,62}$`)
+)
+
+// Keys of an Effect.
+const (
+	KeyEvent           = "Event"
+	KeyResourceAndType = "ResourceAndType"
+)
+
+// Validate says what in the configuration a receiver cannot work with. The operator's admission rules refuse most of it
+// before; a receiver on its own has only this.
+func (c *Config) Validate() error {
+	var problems []error
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			problems = append(problems, fmt.Errorf(format, args...))
+		}
+	}
+	refuse(c.Endpoint == "", "endpoint is empty")
+	refuse(!strings.HasPrefix(c.Path, "/"), "path %q does not start with /", c.Path)
+	refuse(c.Tolerance <= 0, "tolerance is not positive")
+	refuse(c.MaxBodyBytes <= 0, "maxBodyBytes is not positive")
+	refuse(!schemaPattern.MatchString(c.Schema), "schema %q is no plain lower-case name", c.Schema)
+	refuse(c.Retention.Claims <= 0, "retention.claims is not positive")
+	refuse(c.Retention.Payloads <= 0, "retention.payloads is not positive")
+	refuse(c.Retention.Payloads > c.Retention.Claims, "retention.payloads is longer than retention.claims")
+	if err := scheme.Validate(c.Scheme); err != nil {
+		problems = append(problems, fmt.Errorf("scheme: %w", err))
+	}
+	problems = append(problems, c.validateEffects()...)
+	problems = append(problems, c.validateDestinations()...)
+	if len(problems) == 0 {
+		return nil
+	}
+	return fmt.Errorf("configuration: %w", errors.Join(problems...))
+}
+
+func (c *Config) validateEffects() []error {
+	var problems []error
+	names := map[string]bool{}
+	for i, effect := range c.Effects {
+		at := fmt.Sprintf("effects[%d]", i)
+		if effect.Name == "" || names[effect.Name] {
+			problems = append(problems, fmt.Errorf("%s: name %q is empty or not unique", at, effect.Name))
+		}
+		names[effect.Name] = true
+		if !functionPattern.MatchString(effect.Function) {
+			problems = append(problems, fmt.Errorf("%s: function %q is not schema.name in lower case", at, effect.Function))
+		}
+		if effect.Key != KeyEvent && effect.Key != KeyResourceAndType {
+			problems = append(problems, fmt.Errorf("%s: key %q is neither %s nor %s", at, effect.Key, KeyEvent, KeyResourceAndType))
+		}
+		problems = append(problems, validatePatterns(at, effect.EventTypes)...)
+	}
+	return problems
+}
+
+func (c *Config) validateDestinations() []error {
+	var problems []error
+	names := map[string]bool{}
+	for i, destination := range c.Destinations {
+		at := fmt.Sprintf("destinations[%d]", i)
+		if destination.Name == "" || names[destination.Name] {
+			problems = append(problems, fmt.Errorf("%s: name %q is empty or not unique", at, destination.Name))
+		}
+		names[destination.Name] = true
+		// The error of url.Parse quotes the URL, which may hold credentials.
+		parsed, err := url.Parse(destination.URL)
+		if err != nil || (parsed.Scheme != "http" && parsed.Scheme != "https") || parsed.Host == "" {
+			problems = append(problems, fmt.Errorf("%s: url is not an absolute http or https URL", at))
+		}
+		if destination.Timeout <= 0 {
+			problems = append(problems, fmt.Errorf("%s: timeout is not positive", at))
+		}
+		problems = append(problems, validatePatterns(at, destination.EventTypes)...)
+	}
+	return problems
+}
+
+// validatePatterns checks event types: a type, a prefix followed by .*, or * for all.
+func validatePatterns(at string, patterns []string) []error {
+	if len(patterns) == 0 {
+		return []error{fmt.Errorf("%s: eventTypes is empty", at)}
+	}
+	var problems []error
+	for _, pattern := range patterns {
+		name := strings.TrimSuffix(pattern, ".*")
+		if pattern != "*" && (name == "" || strings.ContainsAny(name, "* \t\r\n")) {
+			problems = append(problems, fmt.Errorf("%s: event type %q is neither a type, a prefix such as invoice.*, nor *", at, pattern))
+		}
+	}
+	return problems
+}
