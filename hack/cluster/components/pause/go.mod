@@ -1,0 +1,3 @@
+module github.com/hookonce/hookonce/hack/cluster/components/pause
+
+go 1.26.0
