@@ -119,6 +119,19 @@ func (o *memoryOutbox) Settle(_ context.Context, settlements []receiver.Settleme
 	return nil
 }
 
+// leased counts the destination's deliveries that are leased.
+func (o *memoryOutbox) leased(destination string) int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := 0
+	for _, r := range o.rows {
+		if r.delivery.Destination == destination && r.delivery.Lease.Expires.After(time.Now()) {
+			n++
+		}
+	}
+	return n
+}
+
 func (o *memoryOutbox) setSettling(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

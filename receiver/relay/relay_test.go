@@ -126,6 +126,9 @@ func TestSlowDestinationHoldsOnlyItsOwnSlots(t *testing.T) {
 		if healthy.count() != 40 {
 			t.Errorf("%d of 40 deliveries reached the healthy destination behind the slow one", healthy.count())
 		}
+		if leased := outbox.leased("slow"); leased > 4+2*16 {
+			t.Errorf("%d deliveries of the backlog are held in memory, want at most the slots and two batches", leased)
+		}
 		if most.Load() != 4 {
 			t.Errorf("the slow destination had %d attempts at once, want 4", most.Load())
 		}
