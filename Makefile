@@ -1,0 +1,126 @@
+# Every target works on a clean checkout with Go, git, make, and root or a sudo that asks for nothing. `make help` lists them.
+
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+IMAGE ?= hookonce:dev
+
+# The version is given with -ldflags; asking git for it a second time fails in a checkout that another user owns.
+export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
+# Read by hack/cluster, the demo and the tests. Empty means: what this machine can do.
+export CLUSTER NODE
+
+# The tools' requirements are their own: hack/tools/go.mod, never ours.
+TOOL := go tool -modfile=hack/tools/go.mod
+CLUSTER_TOOL := go run -C hack/cluster .
+PACKAGES := ./...
+
+##@ General
+
+.PHONY: help
+help: ## Show this help.
+	@awk 'BEGIN {FS = ":.*##"} \
+		/^##@/ {printf "\n%s\n", substr($$0, 5)} \
+		/^[a-z0-9-]+:.*##/ {printf "  %-14s %s\n", $$1, $$2}' Makefile
+	@printf '\n%s\n' 'Variables'
+	@printf '  %-14s %s\n' \
+		CLUSTER 'local (default): build and start a one-node cluster. current: the one of KUBECONFIG. kind: a kind cluster.' \
+		NODE 'of the local cluster: containerd (default where the machine can), process: pods as plain processes.' \
+		IMAGE 'name:tag of the image that `make image` loads into the cluster. Default hookonce:dev.' \
+		VERSION 'version compiled into the binaries. Default: git describe.' \
+		PACKAGES 'packages that `make test` tests in the main module. Default ./...'
+
+##@ Development
+
+.PHONY: build
+build: ## Build bin/operator and bin/receiver, static.
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ ./cmd/operator ./cmd/receiver
+
+.PHONY: generate
+generate: ## Write everything that is generated: deep copies, apply configurations, CRDs, RBAC, the API reference.
+	$(TOOL) controller-gen object:headerFile=hack/boilerplate.go.txt paths=./api/...
+	$(TOOL) controller-gen applyconfiguration:headerFile=hack/boilerplate.go.txt paths=./api/...
+	$(TOOL) controller-gen crd paths=./api/... output:crd:dir=config/crd/bases
+	$(TOOL) controller-gen rbac:roleName=hookonce-operator paths=./controllers/... output:rbac:dir=config/rbac
+	$(TOOL) crd-ref-docs --log-level=ERROR --config=hack/docs/config.yaml --templates-dir=hack/docs/templates \
+		--source-path=api/v1alpha1 --renderer=markdown --output-path=docs/reference/api.md
+
+.PHONY: fmt
+fmt: ## Format the Go code.
+	hack/lint.sh fmt
+
+.PHONY: lint
+lint: ## Check the code's rules: golangci-lint with kube-api-linter and logcheck, and the length of files.
+	hack/check-file-length.sh
+	hack/lint.sh run
+
+.PHONY: tidy
+tidy: ## Tidy the go.mod of every module.
+	hack/modules.sh go mod tidy
+
+.PHONY: clean
+clean: ## Remove what was built in this checkout. Caches and the cluster stay.
+	rm -rf bin
+
+##@ Checks
+
+.PHONY: test
+test: postgres ## Run the unit, golden, envtest and Postgres tests.
+	assets="$$($(CLUSTER_TOOL) envtest-bins)"; \
+	KUBEBUILDER_ASSETS="$$assets" go test -timeout 15m $(PACKAGES)
+	go test -C hack/cluster ./...
+
+.PHONY: verify
+verify: ## Fail if generated files are stale, a go.mod is untidy, a manifest does not build, or lint finds something.
+	hack/verify-generated.sh
+	hack/verify-manifests.sh
+	hack/modules.sh go mod tidy -diff
+	$(MAKE) --no-print-directory lint
+
+.PHONY: vuln
+vuln: ## Look for known vulnerabilities. Needs https://vuln.go.dev, so it is not part of verify.
+	$(TOOL) govulncheck ./...
+
+.PHONY: e2e
+e2e: postgres ## Play the story and the operator's behavior as Go tests on the cluster.
+	go test -tags e2e -count 1 -timeout 45m -v ./test/e2e/...
+
+##@ Cluster
+
+.PHONY: cluster
+cluster: ## Bring up the cluster. The first time builds Kubernetes: about 10 minutes on two cores.
+	$(CLUSTER_TOOL) up
+
+.PHONY: cluster-down
+cluster-down: ## Take the local cluster down; nothing of it is left.
+	$(CLUSTER_TOOL) down
+
+.PHONY: kubeconfig
+kubeconfig: ## Print the path of the cluster's kubeconfig: export KUBECONFIG=$(make -s kubeconfig)
+	@$(CLUSTER_TOOL) kubeconfig
+
+.PHONY: envtest-bins
+envtest-bins: ## Build etcd, kube-apiserver and kubectl, and print their folder.
+	@$(CLUSTER_TOOL) envtest-bins
+
+.PHONY: image
+image: build cluster ## Make the image from the binaries, without Docker, and load it into the cluster.
+	$(CLUSTER_TOOL) load-image --tag $(IMAGE) --user 65532 \
+		--binary $(CURDIR)/bin/operator --binary $(CURDIR)/bin/receiver
+
+.PHONY: demo
+demo: postgres ## Tell the whole story on a real cluster, and check every claim of it.
+	go run ./hack/demo
+
+.PHONY: demo-down
+demo-down: ## Remove what the demo left, and the local cluster.
+	go run ./hack/demo down
+	$(CLUSTER_TOOL) down
+
+# Debian's Postgres, which the tests and the demo start themselves, on free ports.
+.PHONY: postgres
+postgres:
+	@hack/install-postgres.sh
