@@ -11,14 +11,16 @@
 package v1alpha1
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // GroupVersion is the group and version of every kind in this package.
 var GroupVersion = schema.GroupVersion{Group: "webhooks.hookonce.dev", Version: "v1alpha1"}
+
+// SchemeGroupVersion is GroupVersion under the name that the generated apply configurations use.
+var SchemeGroupVersion = GroupVersion
 
 // AddToScheme registers the kinds of this package with a runtime scheme.
 func AddToScheme(s *runtime.Scheme) error {
