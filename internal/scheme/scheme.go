@@ -89,8 +89,10 @@ type Key struct {
 	Encoding Encoding `json:"encoding"`
 	// Prefix that is removed before decoding; a secret without it is decoded as it is.
 	Prefix string `json:"prefix,omitempty"`
-	// MinBytes is the least length of the decoded key.
+	// MinBytes is the least length of the decoded key; see MinKeyBytes.
 	MinBytes int `json:"minBytes"`
+	// MaxBytes is the greatest length of the decoded key; 0 means MaxKeyBytes.
+	MaxBytes int `json:"maxBytes,omitempty"`
 }
 
 // Behavior is what a provider does around retries and rotations; docs/reference says where each figure comes from.

@@ -1,0 +1,90 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package scheme
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPresetsAreValid(t *testing.T) {
+	if want := []string{Paymos, StandardWebhooks, Stripe, GitHub}; !cmp.Equal(Names(), want) {
+		t.Errorf("names: %v, want %v", Names(), want)
+	}
+	for _, name := range Names() {
+		s, ok := Preset(name)
+		if !ok || s.Name != name {
+			t.Errorf("Preset(%q) = %q, %v", name, s.Name, ok)
+		}
+		if err := Validate(s); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if s.EventIDSigned != s.CoversID() {
+			t.Errorf("%s: EventIDSigned is %v, and the scheme says %v", name, s.EventIDSigned, s.CoversID())
+		}
+		if diff := cmp.Diff(s, s.WithDefaults()); diff != "" {
+			t.Errorf("%s leaves a default open (-preset +default):\n%s", name, diff)
+		}
+	}
+}
+
+func TestPresetIsUnknown(t *testing.T) {
+	for _, name := range []string{"", HMAC, "paymos", "Svix"} {
+		if s, ok := Preset(name); ok {
+			t.Errorf("Preset(%q) = %+v", name, s)
+		}
+	}
+}
+
+func TestPresetIsACopy(t *testing.T) {
+	s, _ := Preset(Paymos)
+	s.Timestamp.Prefix = "x="
+	s.EventID[0].Path[0] = "other"
+	s.EventType[0].Path = nil
+	again, _ := Preset(Paymos)
+	if again.Timestamp.Prefix != "t=" || again.EventID[0].Path[0] != "event_id" || len(again.EventType[0].Path) != 1 {
+		t.Errorf("a caller changed the table: %+v", again)
+	}
+}
+
+func TestRetryHorizons(t *testing.T) {
+	ladder := func(steps ...time.Duration) (total time.Duration) {
+		for _, step := range steps {
+			total += step
+		}
+		return total
+	}
+	const m, h = time.Minute, time.Hour
+	for name, want := range map[string]time.Duration{
+		Paymos:           ladder(m, 2*m, 4*m, 8*m, 16*m, 32*m, h, 2*h, 4*h, 8*h),
+		StandardWebhooks: ladder(5*time.Second, 5*m, 30*m, 2*h, 5*h, 10*h, 14*h, 20*h, 24*h),
+		Stripe:           3 * 24 * h,
+		GitHub:           3 * 24 * h,
+	} {
+		if s, _ := Preset(name); s.Behavior.RetryHorizon != want {
+			t.Errorf("%s: %v, want %v", name, s.Behavior.RetryHorizon, want)
+		}
+	}
+}
+
+// TestJSONRoundTrip holds because receivers get the scheme as JSON in their configuration.
+func TestJSONRoundTrip(t *testing.T) {
+	for _, name := range Names() {
+		s, _ := Preset(name)
+		text, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again Scheme
+		if err := json.Unmarshal(text, &again); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(s, again); diff != "" {
+			t.Errorf("%s (-sent +received):\n%s", name, diff)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package scheme
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// The reasons of a SecretProblem.
+const (
+	// SecretEmpty: nothing, only blanks, or nothing after the prefix.
+	SecretEmpty = "SecretEmpty"
+	// SecretTooShort: the key has fewer bytes than Key.MinBytes.
+	SecretTooShort = "SecretTooShort"
+	// SecretTooLong: the key has more bytes than Key.MaxBytes.
+	SecretTooLong = "SecretTooLong"
+	// SecretUndecodable: not the base64 or hexadecimal that the scheme asks for, or not text.
+	SecretUndecodable = "SecretUndecodable"
+	// SecretWhitespace: a blank at the start or the end, a line break inside, or an invisible mark such as a BOM.
+	SecretWhitespace = "SecretWhitespace"
+	// SecretWrongPrefix: the text begins with something that no signing secret begins with.
+	SecretWrongPrefix = "SecretWrongPrefix"
+	// SecretMasked: what a dashboard shows instead of the secret.
+	SecretMasked = "SecretMasked"
+)
+
+// SecretProblem says why a text cannot be a signing secret. Its Message has the remedy and never the text.
+type SecretProblem struct {
+	// Reason is one of the CamelCase words above, fit for a condition.
+	Reason  string
+	Message string
+}
+
+// Error is the message.
+func (p *SecretProblem) Error() string { return p.Message }
+
+// Trim removes one line break, \n or \r\n, from the end of a secret's text: the one that editors and echo put there. It is
+// the only repair that is made; Decode refuses everything else that is damaged.
+func Trim(secret []byte) []byte {
+	if trimmed, found := bytes.CutSuffix(secret, []byte("\r\n")); found {
+		return trimmed
+	}
+	return bytes.TrimSuffix(secret, []byte("\n"))
+}
+
+// Decode returns the HMAC key that a secret's text stands for; the error is a *SecretProblem. It trims by itself: give it
+// the bytes as they were found, or as Trim left them.
+func (k Key) Decode(secret []byte) ([]byte, error) {
+	text := Trim(secret)
+	if problem := inspect(text); problem != nil {
+		return nil, problem
+	}
+	encoded := strings.TrimPrefix(string(text), k.Prefix)
+	if encoded == "" {
+		return nil, &SecretProblem{SecretEmpty, fmt.Sprintf("the secret is empty after %q", k.Prefix)}
+	}
+	if masked(encoded) {
+		return nil, &SecretProblem{SecretMasked, "the secret is masked, as dashboards show it; copy it with the button that reveals it"}
+	}
+	key, problem := k.decode(encoded)
+	if problem == nil {
+		problem = k.checkLength(len(key))
+	}
+	if problem != nil {
+		return nil, problem
+	}
+	return key, nil
+}
+
+func (k Key) decode(text string) ([]byte, *SecretProblem) {
+	switch k.Encoding {
+	case Raw:
+		return []byte(text), nil
+	case Hex:
+		key, err := hex.DecodeString(text)
+		if err != nil {
+			return nil, &SecretProblem{SecretUndecodable, "the secret is not hexadecimal: an even number of 0-9 and a-f is expected" + afterPrefix(k.Prefix)}
+		}
+		return key, nil
+	case Base64:
+		return k.decodeBase64(text)
+	default:
+		return nil, &SecretProblem{SecretUndecodable, fmt.Sprintf("the scheme's key encoding %q is unknown", k.Encoding)}
+	}
+}
+
+// decodeBase64 accepts one writing of each key. The URL-safe alphabet is refused on purpose: a sender that decodes - and _
+// in another way than we do would sign with another key, and nobody could see why.
+func (k Key) decodeBase64(text string) ([]byte, *SecretProblem) {
+	if strings.ContainsAny(text, "-_") {
+		return nil, &SecretProblem{SecretUndecodable, "the secret has - or _, of URL-safe base64; write it with + and / in standard base64" + afterPrefix(k.Prefix)}
+	}
+	key, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil || base64.StdEncoding.EncodeToString(key) != text {
+		return nil, &SecretProblem{SecretUndecodable, "the secret is not standard base64 with its padding" + afterPrefix(k.Prefix) + "; copy it again, whole"}
+	}
+	return key, nil
+}
+
+func afterPrefix(prefix string) string {
+	if prefix == "" {
+		return ""
+	}
+	return fmt.Sprintf(" after %q", prefix)
+}
+
+func (k Key) checkLength(length int) *SecretProblem {
+	most := k.MaxBytes
+	if most == 0 {
+		most = MaxKeyBytes
+	}
+	switch {
+	case length == 0:
+		return &SecretProblem{SecretEmpty, "the secret decodes to an empty key, with which everybody can sign"}
+	case length < k.MinBytes:
+		return &SecretProblem{SecretTooShort, fmt.Sprintf("the secret's key has %d bytes; this scheme's have at least %d: was it cut off?", length, k.MinBytes)}
+	case length > most:
+		return &SecretProblem{SecretTooLong, fmt.Sprintf("the secret's key has %d bytes; this scheme's have at most %d: is it another file?", length, most)}
+	}
+	return nil
+}
+
+// inspect finds damage that is the same whatever the scheme.
+func inspect(text []byte) *SecretProblem {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return &SecretProblem{SecretEmpty, "the secret is empty"}
+	}
+	if bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff}) {
+		return &SecretProblem{SecretWhitespace, "the secret is UTF-16 with a byte order mark; save it as UTF-8 without one"}
+	}
+	if !utf8.Valid(text) {
+		return &SecretProblem{SecretUndecodable, "the secret is not UTF-8 text; write a binary key as base64 or hexadecimal, and say so in key.encoding"}
+	}
+	if problem := inspectRunes(string(text)); problem != nil {
+		return problem
+	}
+	return inspectPrefix(string(text))
+}
+
+func inspectRunes(text string) *SecretProblem {
+	first, _ := utf8.DecodeRuneInString(text)
+	last, _ := utf8.DecodeLastRuneInString(text)
+	if unicode.IsSpace(first) || unicode.IsSpace(last) {
+		return &SecretProblem{SecretWhitespace, "the secret begins or ends with a blank or a line break (one line break at the end is removed, no more); write it with printf %s instead of echo"}
+	}
+	for _, r := range text {
+		switch {
+		case r == '\n' || r == '\r':
+			return &SecretProblem{SecretWhitespace, "the secret has a line break inside; it must be one line"}
+		case unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029':
+			return &SecretProblem{SecretWhitespace, "the secret has an invisible mark in it, such as a byte order mark or a zero-width space; save it as UTF-8 without one"}
+		case unicode.IsControl(r):
+			return &SecretProblem{SecretUndecodable, "the secret has a control character in it; it must be text"}
+		}
+	}
+	return nil
+}
+
+// wrongPrefixes are beginnings that no signing secret has, and what they mean.
+var wrongPrefixes = []struct{ prefix, message string }{
+	{"v1,", "the secret begins with \"v1,\", which belongs to signatures; remove it"},
+	{"v1a,", "the secret begins with \"v1a,\", which belongs to ed25519 signatures; this scheme needs the symmetric secret, whsec_..."},
+	{"whpk_", "the secret begins with \"whpk_\": it is a public ed25519 key; this scheme needs the symmetric secret, whsec_..."},
+	{"whsk_", "the secret begins with \"whsk_\": it is a private ed25519 key; this scheme needs the symmetric secret, whsec_..."},
+	{"d2hzZWNf", "the secret is base64 of a text that begins with \"whsec_\": it was encoded twice; put it into stringData, or encode it once"},
+}
+
+func inspectPrefix(text string) *SecretProblem {
+	for _, wrong := range wrongPrefixes {
+		if strings.HasPrefix(text, wrong.prefix) {
+			return &SecretProblem{SecretWrongPrefix, wrong.message}
+		}
+	}
+	return nil
+}
+
+// masked finds the runs of stars and dots that dashboards write over secrets.
+func masked(text string) bool {
+	return strings.Contains(text, "****") || strings.ContainsAny(text, "•●…") || strings.Trim(text, "*.xX") == ""
+}

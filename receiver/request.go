@@ -1,0 +1,76 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package receiver
+
+import "net/http"
+
+// Request is what a sender sent, as far as verification looks at it.
+type Request struct {
+	// Header with canonical names, as net/http reads it.
+	Header http.Header
+	// Body is exactly what was received.
+	Body []byte
+}
+
+// Verified is what a request whose signature holds says about its event.
+type Verified struct {
+	// EventID is never empty; EventType and ResourceID are empty if the event has none.
+	EventID    string
+	EventType  string
+	ResourceID string
+	// Fingerprint of the secret that the signature was made with; the first accepted one if several match.
+	Fingerprint string
+}
+
+// Rejection is why a request is refused before it reaches the ledger.
+type Rejection struct {
+	// Cause is one of the Cause constants: a label for counters, and the sender's answer.
+	Cause string
+	// Status is the HTTP status of the answer.
+	Status int
+}
+
+// Error names the cause.
+func (r *Rejection) Error() string { return "rejected: " + r.Cause }
+
+// The causes of rejections by verification. None of them is taken from the request.
+const (
+	// CauseNoSecret (503): the endpoint has no secret that is accepted now.
+	CauseNoSecret = "no_secret"
+	// CauseUnusableScheme (503): the scheme of the endpoint cannot be verified with.
+	CauseUnusableScheme = "unusable_scheme"
+	// CauseMissingHeader (401): the header of the signature or of the timestamp is absent or blank.
+	CauseMissingHeader = "missing_header"
+	// CauseDuplicateHeader (400): a header that the scheme reads is there more than once.
+	CauseDuplicateHeader = "duplicate_header"
+	// CauseMalformedHeader (400): the signature's header breaks its grammar: an empty element, a repeated timestamp, or too
+	// many elements.
+	CauseMalformedHeader = "malformed_header"
+	// CauseMissingSignature (401): the signature's header has no element with the scheme's prefix.
+	CauseMissingSignature = "missing_signature"
+	// CauseMissingTimestamp (401): the signature's header has no timestamp.
+	CauseMissingTimestamp = "missing_timestamp"
+	// CauseBadTimestamp (400): the timestamp is not a canonical decimal number.
+	CauseBadTimestamp = "bad_timestamp"
+	// CauseTimestampUnit (400): the timestamp is in another unit than the scheme's, such as milliseconds for seconds.
+	CauseTimestampUnit = "timestamp_unit"
+	// CauseStaleTimestamp (401): the timestamp is further in the past than the tolerance.
+	CauseStaleTimestamp = "stale_timestamp"
+	// CauseFutureTimestamp (401): the timestamp is further in the future than the tolerance.
+	CauseFutureTimestamp = "future_timestamp"
+	// CauseBadSignature (401): no signature was made with a known secret over these bytes.
+	CauseBadSignature = "bad_signature"
+	// CauseExpiredSecret (401): the signature holds, with a secret that is no longer accepted.
+	CauseExpiredSecret = "expired_secret"
+	// CauseMalformedBody (400): the signature holds, but the body is not JSON, or a member that is read is there twice.
+	CauseMalformedBody = "malformed_body"
+	// CauseMissingEventID (400): the event has no id.
+	CauseMissingEventID = "missing_event_id"
+	// CauseBadEventID (400): the id is not a string of 1 to 255 bytes from ! to ~.
+	CauseBadEventID = "bad_event_id"
+	// CauseBadEventType (400): the type is there and is not such a string.
+	CauseBadEventType = "bad_event_type"
+	// CauseBadResourceID (400): the resource id is there and is neither such a string nor a natural number.
+	CauseBadResourceID = "bad_resource_id"
+)
