@@ -1,0 +1,92 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package story
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"slices"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hookonce/hookonce/test/postgres"
+)
+
+const (
+	// databasePort is the port of Postgres on this machine.
+	databasePort = 15432
+	databaseName = "shop"
+)
+
+func (w *World) databaseFolder() string { return filepath.Join(w.State, "postgres") }
+
+// StartDatabase starts Postgres in the background, where it outlives the story, on the data that it had before.
+func (w *World) StartDatabase(ctx context.Context) error {
+	server, err := postgres.Attach(w.databaseFolder())
+	if err != nil {
+		listen := []string{"127.0.0.1"}
+		if !slices.Contains(listen, w.cluster.host) {
+			listen = append(listen, w.cluster.host)
+		}
+		server, err = postgres.Start(postgres.Options{
+			Dir: w.databaseFolder(), Port: databasePort, Listen: listen, Detach: true,
+			// Logins need a password, and only this machine and its pods reach the address.
+			AllowFrom: []string{"0.0.0.0/0"},
+		})
+	}
+	if err != nil {
+		return err
+	}
+	w.database = server
+	if w.DB != nil {
+		return nil
+	}
+	return w.connect(ctx)
+}
+
+// StopDatabase ends Postgres as a crash would and keeps its data.
+func (w *World) StopDatabase(context.Context) error {
+	return w.database.StopImmediate()
+}
+
+// connect makes the shop's database if there is none; what an earlier telling left in the cluster is about another
+// database then, and is removed.
+func (w *World) connect(ctx context.Context) error {
+	pool, err := pgxpool.New(ctx, w.databaseURL())
+	if err != nil {
+		return fmt.Errorf("connect to the shop's database: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		if err := w.deleteShop(ctx); err != nil {
+			return err
+		}
+		if err := w.database.CreateDatabase(ctx, databaseName); err != nil {
+			return err
+		}
+	}
+	w.DB = pool
+	return nil
+}
+
+// deleteShop removes the shop's namespace and waits until it is gone.
+func (w *World) deleteShop(ctx context.Context) error {
+	_, err := w.Kubectl(ctx, "delete", "namespace", Namespace, "--ignore-not-found", "--timeout=120s")
+	return err
+}
+
+// databaseURL is the URI of the shop's database on this machine.
+func (w *World) databaseURL() string { return w.database.URL(databaseName) }
+
+// databaseURLFromPods is the URI of the shop's database as pods reach it.
+func (w *World) databaseURLFromPods() (string, error) {
+	uri, err := url.Parse(w.databaseURL())
+	if err != nil {
+		return "", fmt.Errorf("read the database's URI: %w", err)
+	}
+	uri.Host = fmt.Sprintf("%s:%d", w.fromPods("shop-db"), databasePort)
+	uri.RawQuery = "sslmode=disable"
+	return uri.String(), nil
+}

@@ -1,0 +1,141 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package story
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/hookonce/hookonce/api/v1alpha1"
+	"github.com/hookonce/hookonce/internal/keyring"
+)
+
+// publicPort is the port on which receivers serve providers.
+const publicPort = 8080
+
+// Endpoint returns a WebhookEndpoint of the shop.
+func (w *World) Endpoint(ctx context.Context, name string) (*v1alpha1.WebhookEndpoint, error) {
+	endpoint := &v1alpha1.WebhookEndpoint{}
+	return endpoint, w.get(ctx, endpoint, "webhookendpoint", name, "-n", Namespace)
+}
+
+// WaitEndpoint waits until check is true of a WebhookEndpoint.
+func (w *World) WaitEndpoint(
+	ctx context.Context, name string, limit time.Duration, check func(*v1alpha1.WebhookEndpoint) error,
+) error {
+	return Eventually(ctx, limit, time.Second, func(ctx context.Context) error {
+		endpoint, err := w.Endpoint(ctx, name)
+		if err != nil {
+			return err
+		}
+		return check(endpoint)
+	})
+}
+
+// Condition returns an error unless the condition has the status, and the reason if one is given.
+func Condition(conditions []metav1.Condition, kind string, status metav1.ConditionStatus, reason string) error {
+	condition := meta.FindStatusCondition(conditions, kind)
+	if condition == nil {
+		return fmt.Errorf("there is no condition %s", kind)
+	}
+	if condition.Status != status || (reason != "" && condition.Reason != reason) {
+		return fmt.Errorf("condition %s is %s (%s: %s)", kind, condition.Status, condition.Reason, condition.Message)
+	}
+	return nil
+}
+
+// Ready says whether the endpoint has the receivers that it should have.
+func Ready(endpoint *v1alpha1.WebhookEndpoint) error {
+	if endpoint.Status.ObservedGeneration != endpoint.Generation {
+		return fmt.Errorf("generation %d has not been observed", endpoint.Generation)
+	}
+	return Condition(endpoint.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, "")
+}
+
+// url returns where deliveries to an endpoint go: its Service, or one of its pods where no Service can be reached.
+func (w *World) url(ctx context.Context, name string) (string, error) {
+	endpoint, err := w.Endpoint(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if w.cluster.node == nodeProcess {
+		pods, err := w.receivers(ctx, name)
+		if err != nil {
+			return "", err
+		}
+		for _, pod := range pods {
+			if podReady(pod) {
+				return fmt.Sprintf("http://%s:%d%s", pod.Status.PodIP, publicPort, endpoint.Status.Path), nil
+			}
+		}
+		return "", fmt.Errorf("no receiver of %s is ready", name)
+	}
+	service := &corev1.Service{}
+	if err := w.get(ctx, service, "service", endpoint.Status.ServiceName, "-n", Namespace); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("http://%s:%d%s", service.Spec.ClusterIP, service.Spec.Ports[0].Port, endpoint.Status.Path), nil
+}
+
+// receivers returns the receiver pods of an endpoint.
+func (w *World) receivers(ctx context.Context, name string) ([]corev1.Pod, error) {
+	pods := &corev1.PodList{}
+	selector := "app.kubernetes.io/name=hookonce-receiver,webhooks.hookonce.dev/endpoint=" + name
+	if err := w.get(ctx, pods, "pods", "-n", Namespace, "-l", selector); err != nil {
+		return nil, err
+	}
+	return pods.Items, nil
+}
+
+func podReady(pod corev1.Pod) bool {
+	for _, condition := range pod.Status.Conditions {
+		if condition.Type == corev1.PodReady {
+			return condition.Status == corev1.ConditionTrue && pod.DeletionTimestamp == nil
+		}
+	}
+	return false
+}
+
+// publicArgument is the argument by which the process of a receiver pod can be told from every other.
+func publicArgument(pod corev1.Pod) string {
+	return fmt.Sprintf("--public-address=%s:%d", pod.Status.PodIP, publicPort)
+}
+
+// CurrentSecret returns the text of the secret that is live for an endpoint.
+func (w *World) CurrentSecret(ctx context.Context, name string) (string, error) {
+	secret := &corev1.Secret{}
+	if err := w.get(ctx, secret, "secret", name+"-keyring", "-n", Namespace); err != nil {
+		return "", err
+	}
+	document, found := secret.Data[keyring.FileName]
+	if !found {
+		return "", errors.New("the keyring Secret has no key " + keyring.FileName)
+	}
+	ring, err := keyring.Parse(document)
+	if err != nil {
+		return "", fmt.Errorf("read the keyring of %s: %w", name, err)
+	}
+	return string(ring.Current.Secret), nil
+}
+
+// ConditionMentions returns an error unless the condition is False for the reason and its message has every text in it.
+func ConditionMentions(conditions []metav1.Condition, kind, reason string, texts ...string) error {
+	if err := Condition(conditions, kind, metav1.ConditionFalse, reason); err != nil {
+		return err
+	}
+	message := meta.FindStatusCondition(conditions, kind).Message
+	for _, text := range texts {
+		if !strings.Contains(message, text) {
+			return fmt.Errorf("the message of %s does not mention %s: %s", kind, text, message)
+		}
+	}
+	return nil
+}
