@@ -198,7 +198,7 @@ type Destination struct {
 	// +kubebuilder:validation:MaxItems=64
 	EventTypes []EventTypePattern `json:"eventTypes,omitempty"`
 
-	// timeout of one attempt, from dialling to the end of the answer. Default 10s; from 100ms to 60s.
+	// timeout of one attempt, from dialing to the end of the answer. Default 10s; from 100ms to 60s.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('100ms') && duration(self) <= duration('60s')",message="timeout must be from 100ms to 60s"
 	Timeout Duration `json:"timeout,omitempty"`

@@ -20,7 +20,7 @@ type DestinationApplyConfiguration struct {
 	URL *string `json:"url,omitempty"`
 	// eventTypes that go to the destination: types, prefixes such as "invoice.*", or "*".
 	EventTypes []apiv1alpha1.EventTypePattern `json:"eventTypes,omitempty"`
-	// timeout of one attempt, from dialling to the end of the answer. Default 10s; from 100ms to 60s.
+	// timeout of one attempt, from dialing to the end of the answer. Default 10s; from 100ms to 60s.
 	Timeout *apiv1alpha1.Duration `json:"timeout,omitempty"`
 	// retry says when a failed attempt is made again.
 	Retry *RetryApplyConfiguration `json:"retry,omitempty"`
