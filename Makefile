@@ -71,7 +71,7 @@ clean: ## Remove what was built in this checkout. Caches and the cluster stay.
 test: postgres ## Run the unit, golden, envtest and Postgres tests.
 	assets="$$($(CLUSTER_TOOL) envtest-bins)"; \
 	KUBEBUILDER_ASSETS="$$assets" go test -timeout 15m $(PACKAGES)
-	go test -C hack/cluster ./...
+	hack/modules.sh --under hack --with-code go test ./...
 
 .PHONY: verify
 verify: ## Fail if generated files are stale, a go.mod is untidy, a manifest does not build, or lint finds something.

@@ -18,22 +18,16 @@ if [ ! -x "$linter" ]; then
 	mv "$linter.$$" "$linter"
 fi
 
-# The API has a second configuration: kube-api-linter's rules are about nothing else.
-modules=(. hack/cluster hack/lint)
 case "${1:-}" in
 fmt)
-	for module in "${modules[@]}"; do
-		(cd "$module" && "$linter" fmt --config "$root/.golangci.yml" ./...)
-	done
+	hack/modules.sh --with-code "$linter" fmt --config "$root/.golangci.yml" ./...
 	;;
 run)
 	shift
 	failed=0
-	for module in "${modules[@]}"; do
-		echo "lint: module $module" >&2
-		(cd "$module" && "$linter" run --config "$root/.golangci.yml" "$@" ./...) || failed=1
-	done
-	echo "lint: the API's own rules" >&2
+	hack/modules.sh --with-code "$linter" run --config "$root/.golangci.yml" "$@" ./... || failed=1
+	# The API has a second configuration: kube-api-linter's rules are about nothing else.
+	echo "api: kube-api-linter" >&2
 	"$linter" run --config "$root/.golangci-kal.yml" "$@" ./api/... || failed=1
 	exit "$failed"
 	;;
