@@ -1,0 +1,126 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/hookonce/hookonce/internal/receiverstatus"
+	"github.com/hookonce/hookonce/receiver"
+)
+
+const namespace = "hookonce"
+
+// Metrics are the receiver's time series, in a registry of their own. Their labels take values from fixed sets and from
+// the configuration, never from a request. Which endpoint they are of is the pod's label, added by the scrape.
+type Metrics struct {
+	registry        *prometheus.Registry
+	requests        *prometheus.CounterVec
+	duration        *prometheus.HistogramVec
+	verifications   *prometheus.CounterVec
+	rejections      *prometheus.CounterVec
+	attempts        *prometheus.CounterVec
+	attemptDuration *prometheus.HistogramVec
+}
+
+// NewMetrics returns the time series; status is asked at each scrape and must not block.
+func NewMetrics(status func() receiverstatus.Status, now func() time.Time) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "requests_total",
+			Help: "Requests to the endpoint's path by what became of them.",
+		}, []string{"result"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: namespace, Name: "request_duration_seconds",
+			Help:    "Time from a request's headers to the end of its answer, by class of status.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"code"}),
+		verifications: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "signature_verifications_total",
+			Help: "Signatures that held, by the role of the secret that they were made with.",
+		}, []string{"secret"}),
+		rejections: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "rejections_total", Help: "Refused requests by cause.",
+		}, []string{"cause"}),
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "relay_attempts_total",
+			Help: "Attempts to deliver to a destination by outcome.",
+		}, []string{"destination", "outcome"}),
+		attemptDuration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: namespace, Name: "relay_attempt_duration_seconds", Help: "Time that attempts took.",
+			Buckets: []float64{.005, .025, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+		}, []string{"destination"}),
+	}
+	m.registry.MustRegister(
+		m.requests, m.duration, m.verifications, m.rejections, m.attempts, m.attemptDuration,
+		&gauges{status: status, now: now},
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	return m
+}
+
+// Gatherer returns the registry.
+func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
+
+// Counted counts a request by name and cause, as Tally does.
+func (m *Metrics) Counted(name, cause string) {
+	m.requests.WithLabelValues(name).Inc()
+	if cause != "" {
+		m.rejections.WithLabelValues(cause).Inc()
+	}
+}
+
+// Verified counts a signature that held with a secret of the given role.
+func (m *Metrics) Verified(role string) {
+	m.verifications.WithLabelValues(role).Inc()
+}
+
+// Attempted counts an attempt of the relay.
+func (m *Metrics) Attempted(s receiver.Settlement) {
+	m.attempts.WithLabelValues(s.Delivery.Destination, outcomeLabel(s.Outcome)).Inc()
+	m.attemptDuration.WithLabelValues(s.Delivery.Destination).Observe(s.Duration.Seconds())
+}
+
+func outcomeLabel(outcome receiver.Outcome) string {
+	switch outcome {
+	case receiver.Delivered:
+		return "delivered"
+	case receiver.Retry:
+		return "retry"
+	case receiver.Exhausted:
+		return "exhausted"
+	}
+	return "unknown"
+}
+
+// Timed measures how long the handler takes.
+func (m *Metrics) Timed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		started := time.Now()
+		seen := &statusWriter{ResponseWriter: w, code: http.StatusOK}
+		next.ServeHTTP(seen, r)
+		class := strconv.Itoa(seen.code/100) + "xx"
+		m.duration.WithLabelValues(class).Observe(time.Since(started).Seconds())
+	})
+}
+
+// statusWriter remembers the status. Unwrap keeps http.ResponseController working.
+type statusWriter struct {
+	http.ResponseWriter
+	code int
+}
+
+func (w *statusWriter) WriteHeader(code int) {
+	w.code = code
+	w.ResponseWriter.WriteHeader(code)
+}
+
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,0 +1,190 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hookonce/hookonce/internal/receiverstatus"
+	"github.com/hookonce/hookonce/receiver"
+)
+
+var noLog = slog.New(slog.DiscardHandler)
+
+func get(handler http.Handler, method, path string) (int, string) {
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, httptest.NewRequest(method, path, nil))
+	return recorder.Code, recorder.Body.String()
+}
+
+func TestPrivatePort(t *testing.T) {
+	want := receiverstatus.Status{
+		Version: "test", Endpoint: "shop/payments", Keyring: receiverstatus.Keyring{Revision: 3},
+		Secrets:    []receiverstatus.Secret{{Fingerprint: "f", Role: "current", Uses: 2}},
+		Deliveries: &receiverstatus.Deliveries{Failed: 1},
+	}
+	ready := errors.New("draining")
+	document := func() receiverstatus.Status { return want }
+	handler := NewHandler(Options{
+		Status: document, Ready: func() error { return ready }, Log: noLog,
+		Metrics: NewMetrics(document, time.Now).Gatherer(),
+	})
+
+	code, body := get(handler, http.MethodGet, "/status")
+	var got receiverstatus.Status
+	if err := json.Unmarshal([]byte(body), &got); err != nil || code != http.StatusOK {
+		t.Fatalf("status: %d, %v", code, err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("status (-want +got):\n%s", diff)
+	}
+	if code, body := get(handler, http.MethodGet, "/readyz"); code != http.StatusServiceUnavailable || body != "draining\n" {
+		t.Errorf("not ready: %d %q", code, body)
+	}
+	if code, _ := get(handler, http.MethodGet, "/livez"); code != http.StatusOK {
+		t.Errorf("a receiver that is not ready is not alive: %d", code)
+	}
+	ready = nil
+	if code, _ := get(handler, http.MethodGet, "/readyz"); code != http.StatusOK {
+		t.Errorf("ready: %d", code)
+	}
+	if code, _ := get(handler, http.MethodPost, "/status"); code != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %d", code)
+	}
+	if code, _ := get(handler, http.MethodGet, "/webhooks/payments"); code != http.StatusNotFound {
+		t.Errorf("another path: %d", code)
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	now := time.Date(2026, 10, 1, 12, 0, 0, 0, time.UTC)
+	document := receiverstatus.Status{Keyring: receiverstatus.Keyring{Revision: 3}}
+	m := NewMetrics(func() receiverstatus.Status { return document }, func() time.Time { return now })
+	handler := NewHandler(Options{Metrics: m.Gatherer(), Log: noLog})
+
+	_, text := get(handler, http.MethodGet, "/metrics")
+	for _, absent := range []string{"hookonce_ledger_pending ", "hookonce_database_durable ", "hookonce_keyring_load"} {
+		if strings.Contains(text, "\n"+absent) {
+			t.Errorf("%s has a value before anything is known of it", absent)
+		}
+	}
+
+	document.Database = receiverstatus.Database{Reachable: true, Durable: true}
+	document.Deliveries = &receiverstatus.Deliveries{Pending: 2, Failed: 1, OldestPending: now.Add(-90 * time.Second)}
+	document.Secrets = []receiverstatus.Secret{{Role: "previous", NotAfter: time.Unix(1_800_000_000, 0)}}
+	m.Counted("rejected", "bad_signature")
+	m.Verified("previous")
+	m.Attempted(receiver.Settlement{
+		Delivery: receiver.Delivery{Destination: "sink"}, Outcome: receiver.Exhausted, Duration: time.Second,
+	})
+	teapot := m.Timed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	if code, _ := get(teapot, http.MethodPost, "/"); code != http.StatusTeapot {
+		t.Errorf("the timed handler answers %d", code)
+	}
+	_, text = get(handler, http.MethodGet, "/metrics")
+	for _, want := range []string{
+		`hookonce_requests_total{result="rejected"} 1`,
+		`hookonce_rejections_total{cause="bad_signature"} 1`,
+		`hookonce_signature_verifications_total{secret="previous"} 1`,
+		`hookonce_relay_attempts_total{destination="sink",outcome="exhausted"} 1`,
+		`hookonce_request_duration_seconds_count{code="4xx"} 1`,
+		`hookonce_ledger_pending 2`, `hookonce_ledger_failed 1`, `hookonce_ledger_oldest_pending_age_seconds 90`,
+		`hookonce_database_up 1`, `hookonce_database_durable 1`, `hookonce_keyring_revision 3`,
+		`hookonce_previous_secret_not_after_timestamp_seconds 1.8e+09`,
+	} {
+		if !strings.Contains(text, "\n"+want+"\n") {
+			t.Errorf("metrics do not have %s", want)
+		}
+	}
+}
+
+// fakeLedger answers as it is told.
+type fakeLedger struct {
+	mu       sync.Mutex
+	database receiverstatus.Database
+	counts   receiverstatus.Deliveries
+	err      error
+	checks   int
+	hang     bool
+}
+
+func (l *fakeLedger) Check(ctx context.Context) receiverstatus.Database {
+	l.mu.Lock()
+	l.checks++
+	hang, database := l.hang, l.database
+	l.mu.Unlock()
+	if hang {
+		<-ctx.Done()
+		return receiverstatus.Database{Reason: "Timeout"}
+	}
+	return database
+}
+
+func (l *fakeLedger) Counts(context.Context) (receiverstatus.Deliveries, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.counts, l.err
+}
+
+func (l *fakeLedger) set(change func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change()
+}
+
+func TestSamplerKeepsTheLastCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger := &fakeLedger{database: receiverstatus.Database{Reason: "ConnectionRefused"}}
+		sampler := NewSampler(ledger, noLog)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go sampler.Run(ctx)
+
+		status := func(after time.Duration) receiverstatus.Status {
+			<-time.After(after)
+			synctest.Wait()
+			var s receiverstatus.Status
+			sampler.Report(&s)
+			return s
+		}
+		if s := status(500 * time.Millisecond); sampler.Answered() || s.Deliveries != nil || s.Database.Reason != "ConnectionRefused" {
+			t.Errorf("before the first answer: %+v", s)
+		}
+		ledger.set(func() {
+			ledger.database = receiverstatus.Database{Reachable: true}
+			ledger.counts = receiverstatus.Deliveries{Failed: 3}
+		})
+		if s := status(time.Second); !sampler.Answered() || s.Deliveries == nil || s.Deliveries.Failed != 3 {
+			t.Errorf("after the first answer: %+v", s)
+		}
+		ledger.set(func() { ledger.counts, ledger.err = receiverstatus.Deliveries{}, io.ErrUnexpectedEOF })
+		if s := status(6 * time.Second); s.Deliveries == nil || s.Deliveries.Failed != 3 {
+			t.Errorf("after a failed count: %+v", s)
+		}
+		ledger.set(func() { ledger.hang = true })
+		if s := status(9 * time.Second); s.Database.Reachable || s.Deliveries == nil || s.Deliveries.Failed != 3 || !sampler.Answered() {
+			t.Errorf("while the database hangs: %+v", s)
+		}
+		var before, after int
+		ledger.set(func() { before = ledger.checks })
+		status(80 * time.Second)
+		ledger.set(func() { after = ledger.checks })
+		if after-before > 11 {
+			t.Errorf("%d checks in 80 s while the database hangs", after-before)
+		}
+	})
+}
