@@ -199,6 +199,8 @@ func (k *Keyring) bury(e Entry, now time.Time, reason string) {
 		Reason:      reason,
 		Rotation:    e.ReplacedBy,
 		Revision:    k.Revision,
+
+		OverlapStart: e.OverlapStart,
 	})
 	expired := 0
 	k.Tombstones = slices.DeleteFunc(k.Tombstones, func(t Tombstone) bool {
@@ -209,10 +211,11 @@ func (k *Keyring) bury(e Entry, now time.Time, reason string) {
 	})
 }
 
+// earliest returns the entry that expires first; of several, the oldest.
 func earliest(entries []Entry) int {
 	first := 0
 	for i, e := range entries {
-		if e.NotAfter.Before(entries[first].NotAfter) {
+		if !e.NotAfter.After(entries[first].NotAfter) {
 			first = i
 		}
 	}

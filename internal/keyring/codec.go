@@ -109,7 +109,7 @@ func (k *Keyring) Encode() ([]byte, error) {
 		doc.Previous = append(doc.Previous, entryOf(e))
 	}
 	for _, t := range k.Tombstones {
-		t.Time = t.Time.UTC()
+		t.Time, t.OverlapStart = t.Time.UTC(), t.OverlapStart.UTC()
 		doc.Tombstones = append(doc.Tombstones, t)
 	}
 	data, err := json.Marshal(doc)
@@ -128,7 +128,7 @@ func (d *document) keyring() *Keyring {
 		k.Previous = append(k.Previous, e.entry())
 	}
 	for _, t := range d.Tombstones {
-		t.Time = t.Time.UTC()
+		t.Time, t.OverlapStart = t.Time.UTC(), t.OverlapStart.UTC()
 		k.Tombstones = append(k.Tombstones, t)
 	}
 	return k

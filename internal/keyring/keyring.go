@@ -93,6 +93,8 @@ type Tombstone struct {
 	Rotation string `json:"rotation,omitempty"`
 	// Revision of the keyring from which the secret's bytes are gone.
 	Revision int64 `json:"revision"`
+	// OverlapStart is when the last ready receiver had the secret's successor; zero if it was retired before that.
+	OverlapStart time.Time `json:"overlapStart,omitzero"`
 }
 
 // Reasons of a Tombstone.
@@ -180,6 +182,19 @@ func (k *Keyring) Standing(c Candidate) Standing {
 		return IsExpired
 	}
 	return IsUnknown
+}
+
+// BroughtBy returns the current or previous secret that the SecretRotation with this UID made current.
+func (k *Keyring) BroughtBy(rotation string) (Entry, bool) {
+	if k.Current.Rotation == rotation {
+		return k.Current, true
+	}
+	for _, e := range k.Previous {
+		if e.Rotation == rotation {
+			return e, true
+		}
+	}
+	return Entry{}, false
 }
 
 // ReplacedBy returns the previous secret that the SecretRotation with this UID made a former one.

@@ -1,0 +1,150 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rotation
+
+import (
+	"time"
+
+	"github.com/hookonce/hookonce/internal/keyring"
+)
+
+// planner is one run of Plan: ring is the keyring as it becomes, out what is said about it.
+type planner struct {
+	now  time.Time
+	spec Spec
+	seen Observed
+	ring *keyring.Keyring
+	out  Decision
+}
+
+// say sets what people are told.
+func (p *planner) say(state State, reason, message string) {
+	if reason == "" {
+		reason = string(state)
+	}
+	p.out.State, p.out.Reason, p.out.Message = state, reason, message
+}
+
+// wait says that the rotation cannot start yet.
+func (p *planner) wait(reason, message string, again time.Duration) {
+	p.say(Pending, reason, message)
+	p.out.WakeAfter = again
+}
+
+// complete says that nothing more will happen.
+func (p *planner) complete() {
+	if p.out.Completion = p.seen.Recorded.Completion; p.out.Completion.IsZero() {
+		p.out.Completion = second(p.now)
+	}
+	p.out.WakeAfter = 0
+}
+
+// begin decides for a rotation that has left no trace in the keyring.
+func (p *planner) begin() {
+	secret, again := p.seen.Secret, p.spec.Intervals.Secret
+	switch {
+	case !p.seen.EndpointFound:
+		p.wait(EndpointNotFound, p.endpointNotFound(), again)
+		return
+	case p.ring == nil:
+		p.wait(KeyringNotFound, p.keyringNotFound(), again)
+		return
+	}
+	if later, ok := overtaken(p.ring, p.spec, p.seen.Siblings); ok {
+		p.say(Superseded, "", overtakenBy(later.Name))
+		p.complete()
+		return
+	}
+	switch secret.Usability {
+	case Missing:
+		p.wait(secret.Reason, secret.Problem+": the rotation starts when it is there", again)
+		return
+	case Unusable:
+		p.reject(secret.Reason, secret.Problem)
+		return
+	case Usable:
+		p.start()
+	}
+}
+
+// start decides for a rotation whose secret is there, in its turn.
+func (p *planner) start() {
+	standing := p.ring.Standing(p.candidate())
+	earlier, wait := predecessor(p.now, p.spec, p.seen.Siblings)
+	switch {
+	case standing == keyring.IsRevoked:
+		p.reject(SecretRevoked, p.revokedBefore())
+	case wait:
+		p.wait(WaitingForPredecessor, waitingFor(earlier.Name), p.spec.Intervals.Propagation)
+	case standing == keyring.IsCurrent && p.seen.Recorded.Start.IsZero():
+		p.alreadyCurrent()
+	case standing == keyring.IsCurrent:
+		p.lost()
+	case p.seen.EndpointSuspended:
+		p.wait(EndpointSuspended, p.suspended(), p.spec.Intervals.Secret)
+	default:
+		p.promote()
+	}
+}
+
+func (p *planner) candidate() keyring.Candidate {
+	return keyring.Candidate{
+		Key: p.seen.Secret.Key, Secret: p.seen.Secret.Text, Source: p.spec.Source, Rotation: p.spec.UID,
+	}
+}
+
+// reject says that somebody has to act. The Secret may be mended, so it is looked at again.
+func (p *planner) reject(reason, problem string) {
+	p.say(Rejected, reason, problem+"; the current secret stays in use")
+	p.out.WakeAfter = p.spec.Intervals.Secret
+}
+
+// alreadyCurrent ends a rotation to the secret that is current without it.
+func (p *planner) alreadyCurrent() {
+	p.out.Current = keyring.Short(p.ring.Current.Fingerprint)
+	p.out.Propagated, p.out.PreviousRetired = true, true
+	p.say(AlreadyCurrent, "", p.nothingToRotate())
+	p.complete()
+}
+
+// lost ends a rotation whose keyring was removed and made anew with the new secret: no former secret is left to accept.
+func (p *planner) lost() {
+	p.out.Propagated, p.out.PreviousRetired = true, true
+	p.out.OverlapEnd = time.Time{}
+	p.say(Completed, KeyringLost, messageKeyringLost)
+	p.complete()
+}
+
+// promote makes the new secret current.
+func (p *planner) promote() {
+	next, evicted, err := p.ring.Promote(p.candidate(), p.now, p.ceiling())
+	if err != nil {
+		// Of what Promote refuses, only an empty secret has not been ruled out before.
+		p.reject(SecretEmpty, p.empty())
+		return
+	}
+	p.ring = next
+	for _, e := range evicted {
+		p.out.Evicted = append(p.out.Evicted, keyring.Short(e.Fingerprint))
+	}
+	p.follow()
+}
+
+// finished repeats what was recorded: what it was decided by may be gone.
+func (p *planner) finished() {
+	was := p.seen.Recorded
+	p.out.Propagated, p.out.PreviousRetired = was.Propagated, was.PreviousRetired
+	p.say(was.State, "", was.Message)
+	p.complete()
+}
+
+// second rounds up to the second, which is what a status can hold: what is shown is what is enforced, and an overlap is
+// never shorter than what was asked for.
+func second(t time.Time) time.Time {
+	whole := t.UTC().Truncate(time.Second)
+	if whole.Before(t) {
+		whole = whole.Add(time.Second)
+	}
+	return whole
+}

@@ -1,0 +1,28 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package rotation decides how a signing secret is changed without losing a delivery. Plan is pure: it looks at what was
+// observed and says what the keyring becomes, what people are told, and when to look again. It reads no clock and talks
+// to nobody.
+//
+//	         the secret cannot be used, or was revoked
+//	Pending ────────────────────────────────────────► Rejected (looked at again: a mended Secret goes on)
+//	   │ │
+//	   │ └─ the secret is the current one already ───► AlreadyCurrent
+//	   │ keyring: the new secret is current, the former has a provisional ceiling
+//	   ▼
+//	Propagating   both accepted; the ceiling moves while receivers lag
+//	   │ keyring, once the last ready receiver has the new secret: the former's deadline, counted from now
+//	   ▼
+//	OverlapActive both accepted until the deadline; Ready
+//	   │ keyring, at the deadline or on revocation: the former's bytes are gone, a tombstone is left
+//	   ▼
+//	Retiring      receivers refuse the former already; they are loading the keyring without it
+//	   │ the last ready receiver has loaded it
+//	   ▼
+//	Completed, or Revoked
+//
+// A later rotation turns each state after Pending into Superseded, which still brings its own former secret to its end; a
+// rotation that has not started when a later one has is Superseded too. The keyring is the record: a rotation is followed
+// by the traces that its UID leaves there, so that a lost status or a crash between two writes moves no deadline.
+package rotation

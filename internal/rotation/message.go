@@ -1,0 +1,83 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rotation
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	messageKeyringLost = "the keyring was removed and made anew during the overlap: the former secret was lost, and only the new one is accepted"
+	messageReverted    = "a later SecretRotation has made the former secret current again"
+	messageRetiring    = "the former secret is refused; waiting for every ready receiver to load the keyring without it"
+)
+
+func (p *planner) endpointNotFound() string {
+	return fmt.Sprintf("WebhookEndpoint %s does not exist in this namespace: the rotation starts when it does", p.spec.Endpoint)
+}
+
+func (p *planner) keyringNotFound() string {
+	return fmt.Sprintf("WebhookEndpoint %s has no keyring yet: see its condition SecretsResolved", p.spec.Endpoint)
+}
+
+func (p *planner) suspended() string {
+	return fmt.Sprintf("WebhookEndpoint %s is suspended: set spec.suspend to false to go on", p.spec.Endpoint)
+}
+
+func (p *planner) revokedBefore() string {
+	return fmt.Sprintf("Secret %s, key %s, holds a secret that was revoked: put a new one there, or delete this SecretRotation",
+		p.spec.Source.Name, p.spec.Source.Key)
+}
+
+func (p *planner) empty() string {
+	return fmt.Sprintf("Secret %s, key %s, is empty: put the new secret there", p.spec.Source.Name, p.spec.Source.Key)
+}
+
+func (p *planner) nothingToRotate() string {
+	return fmt.Sprintf("Secret %s, key %s, holds the secret that is current already", p.spec.Source.Name, p.spec.Source.Key)
+}
+
+func waitingFor(sibling string) string {
+	return fmt.Sprintf("waiting until the secret of SecretRotation %s, which was created before, is in every receiver", sibling)
+}
+
+func overtakenBy(sibling string) string {
+	return fmt.Sprintf("SecretRotation %s was created later and has started already: to use this secret all the same, create another SecretRotation", sibling)
+}
+
+func (p *planner) loading() string {
+	if p.out.Ready == 0 {
+		return "no receiver is ready: receivers accept the new and the former secret as soon as they start"
+	}
+	message := fmt.Sprintf("%d of %d ready receivers have the new secret", p.out.Updated, p.out.Ready)
+	if p.out.OverlapActive {
+		message += "; the former one is still accepted, so let the provider go on signing with it until Propagated is True"
+	}
+	return message
+}
+
+func overlapUntil(end time.Time) string {
+	return fmt.Sprintf("every ready receiver accepts the new secret, and the former one until %s: let the provider sign with the new one by then",
+		end.UTC().Format(time.RFC3339))
+}
+
+func supersededUntil(active bool, end time.Time) string {
+	message := ended(Superseded)
+	if active {
+		message += fmt.Sprintf("; the secret that this one replaced is accepted until %s", end.UTC().Format(time.RFC3339))
+	}
+	return message
+}
+
+func ended(state State) string {
+	switch state {
+	case Completed:
+		return "the former secret is refused by every ready receiver, and gone"
+	case Revoked:
+		return "the former secret is revoked: every ready receiver refuses it, and it cannot come back"
+	default:
+		return "a later SecretRotation has made another secret current"
+	}
+}

@@ -1,0 +1,79 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rotation
+
+import "time"
+
+// overlapLength is how long the former secret is accepted after full propagation.
+func (p *planner) overlapLength() time.Duration {
+	if p.spec.Immediate {
+		return 0
+	}
+	return p.spec.Overlap
+}
+
+// ceiling is the former secret's provisional deadline, counted from now.
+func (p *planner) ceiling() time.Time {
+	return p.capped(second(p.now.Add(p.overlapLength() + Slack)))
+}
+
+// deadline is the former secret's final deadline, counted from full propagation.
+func (p *planner) deadline(start time.Time) time.Time {
+	return p.capped(second(start.Add(p.overlapLength())))
+}
+
+// capped returns t, or the moment after which the spec refuses the former secret in any case.
+func (p *planner) capped(t time.Time) time.Time {
+	if limit := p.spec.PreviousNotAfter; !limit.IsZero() && limit.Before(t) {
+		return limit.UTC()
+	}
+	return t
+}
+
+// loaded says whether every ready receiver has loaded the revision, and there is one.
+func (p *planner) loaded(revision int64) bool {
+	ready, updated := p.tally(revision)
+	return ready > 0 && updated == ready
+}
+
+// count notes how many receivers have loaded the revision.
+func (p *planner) count(revision int64) {
+	p.out.Ready, p.out.Updated = p.tally(revision)
+}
+
+// tally counts the ready receivers, and those of them that have loaded the revision. A receiver that does not know the
+// current secret has loaded the keyring of another time, which was lost and made anew.
+func (p *planner) tally(revision int64) (ready, updated int) {
+	for _, r := range p.seen.Receivers {
+		if !r.Ready {
+			continue
+		}
+		ready++
+		if r.Answered && r.Revision >= revision && r.knows(p.seen.Keyring.Current.Fingerprint, p.seen.Keyring.Revision) {
+			updated++
+		}
+	}
+	return ready, updated
+}
+
+// knows says whether what a receiver says agrees with the keyring: at its revision it knows its current secret.
+func (r Receiver) knows(current string, revision int64) bool {
+	if len(r.LastUsed) == 0 || r.Revision < revision {
+		return true
+	}
+	_, ok := r.LastUsed[current]
+	return ok
+}
+
+// lastUse is when a delivery last verified with the secret, to the minute. It never goes back: a receiver that was
+// restarted, or has dropped the secret, has forgotten.
+func (p *planner) lastUse(fingerprint string) time.Time {
+	last := p.seen.Recorded.LastOldUse
+	for _, r := range p.seen.Receivers {
+		if used := r.LastUsed[fingerprint].UTC().Truncate(time.Minute); used.After(last) {
+			last = used
+		}
+	}
+	return last
+}
