@@ -98,7 +98,7 @@ func TestWriteNothingNew(t *testing.T) {
 	}
 }
 
-// A reader that holds the folder open through ..data must never see a mixture.
+// A reader never finds the link away, and the folder behind it is never a mixture.
 func TestWriteIsAtomic(t *testing.T) {
 	dir := t.TempDir()
 	version := func(v string) map[string]File {
@@ -115,13 +115,13 @@ func TestWriteIsAtomic(t *testing.T) {
 				return
 			default:
 			}
-			snapshot, err := filepath.EvalSymlinks(filepath.Join(dir, "..data"))
+			snapshot, err := os.Readlink(filepath.Join(dir, "..data"))
 			if err != nil {
-				mixed <- "the link was away: " + err.Error()
+				mixed <- "no link: " + err.Error()
 				return
 			}
-			a, errA := os.ReadFile(filepath.Join(snapshot, "a"))
-			b, errB := os.ReadFile(filepath.Join(snapshot, "b"))
+			a, errA := os.ReadFile(filepath.Join(dir, snapshot, "a"))
+			b, errB := os.ReadFile(filepath.Join(dir, snapshot, "b"))
 			if errA == nil && errB == nil && string(a) != string(b) {
 				mixed <- string(a) + " and " + string(b)
 				return
