@@ -1,0 +1,103 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"github.com/hookonce/hookonce/internal/scheme"
+	"github.com/hookonce/hookonce/receiver"
+)
+
+// kind is what was found where a value may be.
+type kind int
+
+const (
+	// absent: not there, null, or the empty string; the next source is asked.
+	absent kind = iota
+	// text is a JSON string or a header.
+	text
+	// number is a JSON number.
+	number
+	// other is a JSON boolean, object or array: nothing that an id can be.
+	other
+)
+
+// value is what was found at one source, as it is written; strings are unescaped.
+type value struct {
+	kind kind
+	text string
+}
+
+// extract reads the event's id, type and resource id from a request whose signature holds.
+func extract(s scheme.Scheme, r *Request) (Verified, error) {
+	var paths [][]string
+	for _, sources := range [][]scheme.Source{s.EventID, s.EventType, s.ResourceID} {
+		for _, source := range sources {
+			if len(source.Path) > 0 {
+				paths = append(paths, source.Path)
+			}
+		}
+	}
+	values, err := scan(r.Body, paths)
+	if err != nil {
+		return Verified{}, reject(receiver.CauseMalformedBody)
+	}
+	found := lookup{request: r, values: values}
+	id, eventType, resource := found.first(s.EventID), found.first(s.EventType), found.first(s.ResourceID)
+	switch {
+	case id.kind == absent:
+		return Verified{}, reject(receiver.CauseMissingEventID)
+	case id.kind != text || !isToken(id.text):
+		return Verified{}, reject(receiver.CauseBadEventID)
+	case eventType.kind != absent && (eventType.kind != text || !isToken(eventType.text)):
+		return Verified{}, reject(receiver.CauseBadEventType)
+	case !isResource(resource):
+		return Verified{}, reject(receiver.CauseBadResourceID)
+	}
+	return Verified{EventID: id.text, EventType: eventType.text, ResourceID: resource.text}, nil
+}
+
+// isResource also accepts natural numbers, digit by digit as they are written: several providers number their resources.
+func isResource(v value) bool {
+	switch v.kind {
+	case absent:
+		return true
+	case text:
+		return isToken(v.text)
+	case number:
+		return isToken(v.text) && isNatural(v.text)
+	}
+	return false
+}
+
+func isNatural(digits string) bool {
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// lookup takes the values of the paths in the order in which extract collected them.
+type lookup struct {
+	request *Request
+	values  []value
+}
+
+// first returns the first value that the sources have. It must be called once for each list of sources, in order.
+func (l *lookup) first(sources []scheme.Source) value {
+	var winner value
+	for _, source := range sources {
+		var v value
+		if len(source.Path) > 0 {
+			v, l.values = l.values[0], l.values[1:]
+		} else if header := l.request.Header.Get(source.Header); header != "" {
+			v = value{kind: text, text: header}
+		}
+		if winner.kind == absent {
+			winner = v
+		}
+	}
+	return winner
+}
