@@ -178,8 +178,14 @@ func retention(ctx context.Context, w *World) error {
 	return w.expect(ctx, 1, "payloads of a younger event, kept", `SELECT count(*) FROM hookonce.event WHERE event_id = $1`, young)
 }
 
-// age makes an event look as if it had been received so much earlier.
+// age makes an event look as if it had been received so much earlier, in the partition of that day.
 func (w *World) age(ctx context.Context, event string, by time.Duration) error {
+	day := time.Now().UTC().Add(-by).Truncate(24 * time.Hour)
+	partition := fmt.Sprintf(`CREATE TABLE IF NOT EXISTS hookonce.event_%s PARTITION OF hookonce.event FOR VALUES FROM ('%s') TO ('%s')`,
+		day.Format("20060102"), day.Format(time.RFC3339), day.Add(24*time.Hour).Format(time.RFC3339))
+	if _, err := w.DB.Exec(ctx, partition); err != nil {
+		return fmt.Errorf("make the partition of %s: %w", day.Format(time.DateOnly), err)
+	}
 	for _, statement := range []string{
 		`UPDATE hookonce.claim SET received_at = received_at - $2::interval WHERE event = (SELECT id FROM hookonce.event WHERE event_id = $1)`,
 		`UPDATE hookonce.event SET received_at = received_at - $2::interval WHERE event_id = $1`,
