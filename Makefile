@@ -54,8 +54,7 @@ fmt: ## Format the Go code.
 
 .PHONY: lint
 lint: ## Check the code's rules: golangci-lint with kube-api-linter and logcheck, and the length of files.
-	hack/check-file-length.sh
-	hack/lint.sh run
+	@failed=0; hack/check-file-length.sh || failed=1; hack/lint.sh run || failed=1; exit $$failed
 
 .PHONY: tidy
 tidy: ## Tidy the go.mod of every module.
