@@ -70,7 +70,6 @@ func catalog(s settings) ([]component, error) {
 			name: "cni", dir: "components/cni", ldflags: "-s -w",
 			commands: map[string]string{
 				"bridge":     cniPlugins + "main/bridge",
-				"loopback":   cniPlugins + "main/loopback",
 				"host-local": cniPlugins + "ipam/host-local",
 			},
 		},

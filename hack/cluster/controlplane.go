@@ -80,6 +80,7 @@ func (l *local) startControllers() error {
 		"--use-service-account-credentials=true",
 		"--service-account-private-key-file="+l.path("pki", "service-accounts.key"),
 		"--root-ca-file="+l.path("pki", "ca.crt"),
+		"--flex-volume-plugin-dir="+l.path("volume-plugins"),
 		"--cluster-signing-cert-file="+l.path("pki", "ca.crt"), "--cluster-signing-key-file="+l.path("pki", "ca.key"),
 	)
 	if err := l.start(process{

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"sort"
@@ -260,7 +261,16 @@ func removeTraces(s settings) {
 			_ = os.Remove(result)
 		}
 	}
-	for _, dir := range []string{"/var/log/containers", "/var/lib/cni/results", "/var/lib/cni"} {
+	const deviceSocket = "/var/lib/kubelet/device-plugins/kubelet.sock"
+	if connection, err := net.DialTimeout("unix", deviceSocket, time.Second); err == nil {
+		_ = connection.Close() // another kubelet's
+	} else {
+		_ = os.Remove(deviceSocket)
+	}
+	for _, dir := range []string{
+		"/var/log/containers", "/var/lib/cni/results", "/var/lib/cni",
+		"/var/lib/kubelet/device-plugins", "/var/lib/kubelet",
+	} {
 		_ = syscall.Rmdir(dir)
 	}
 }

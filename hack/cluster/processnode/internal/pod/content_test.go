@@ -60,7 +60,7 @@ func loaded(t *testing.T, delays ...time.Duration) (*content, *int) {
 // shows lets so much time pass and compares; "-" stands for no object.
 func shows(t *testing.T, c *content, after time.Duration, key objects.Key, want string) {
 	t.Helper()
-	time.Sleep(after)
+	<-time.After(after)
 	synctest.Wait()
 	got := "-"
 	if object, ok := c.get(key); ok {
