@@ -1,0 +1,64 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sqlfile loads SQL statements from embedded files, one statement a file. The files are written with the schema
+// hookonce, so that they can be read and tried as they are; the schema of an installation replaces it at load.
+package sqlfile
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// written is how the files name the schema.
+var written = regexp.MustCompile(`\bhookonce\.`)
+
+// identifier is what a schema, a function or one of its parts may be called: what needs no quotes, and so cannot break
+// out of them.
+var identifier = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+
+// InvalidNameError says that a name is not one that statements may be built with.
+type InvalidNameError struct{ Name string }
+
+func (e *InvalidNameError) Error() string {
+	return fmt.Sprintf("%q is not a name of lower-case letters, digits and underscores, of at most 63 bytes", e.Name)
+}
+
+// Quote returns a dotted name with every part in quotes; reserved words are fine. Errors are *InvalidNameError.
+func Quote(name string) (string, error) {
+	parts := strings.Split(name, ".")
+	for i, part := range parts {
+		if !identifier.MatchString(part) {
+			return "", &InvalidNameError{Name: name}
+		}
+		parts[i] = `"` + part + `"`
+	}
+	return strings.Join(parts, "."), nil
+}
+
+// Load reads the files that match the pattern and returns their statements, for the schema, by file name without .sql.
+func Load(files fs.FS, pattern, schema string) (map[string]string, error) {
+	if strings.Contains(schema, ".") {
+		return nil, &InvalidNameError{Name: schema}
+	}
+	quoted, err := Quote(schema)
+	if err != nil {
+		return nil, err
+	}
+	names, err := fs.Glob(files, pattern)
+	if err != nil {
+		return nil, fmt.Errorf("list statements: %w", err)
+	}
+	statements := make(map[string]string, len(names))
+	for _, name := range names {
+		text, err := fs.ReadFile(files, name)
+		if err != nil {
+			return nil, fmt.Errorf("read statement: %w", err)
+		}
+		statements[strings.TrimSuffix(path.Base(name), ".sql")] = written.ReplaceAllLiteralString(string(text), quoted+".")
+	}
+	return statements, nil
+}

@@ -1,0 +1,37 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package sqlfile_test
+
+import (
+	"errors"
+	"testing"
+	"testing/fstest"
+
+	"github.com/hookonce/hookonce/internal/sqlfile"
+)
+
+func TestLoadPutsTheQuotedSchemaInPlace(t *testing.T) {
+	files := fstest.MapFS{"sql/one.sql": {Data: []byte("SELECT FROM hookonce.claim WHERE x = 'the hookonce schema'")}}
+	got, err := sqlfile.Load(files, "sql/*.sql", "order")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `SELECT FROM "order".claim WHERE x = 'the hookonce schema'`; got["one"] != want {
+		t.Errorf("got %s, want %s", got["one"], want)
+	}
+}
+
+func TestNamesThatCouldBreakOutOfTheirQuotesAreRefused(t *testing.T) {
+	for _, name := range []string{"", "a.b", `a"b`, "a'b", "A", "a b", "1a", "a;drop schema b", "a\x00", "$1",
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"} {
+		_, err := sqlfile.Load(fstest.MapFS{}, "sql/*.sql", name)
+		var invalid *sqlfile.InvalidNameError
+		if !errors.As(err, &invalid) {
+			t.Errorf("schema %q: got %v, want an InvalidNameError", name, err)
+		}
+	}
+	if got, err := sqlfile.Quote("shop.on_invoice_paid"); err != nil || got != `"shop"."on_invoice_paid"` {
+		t.Errorf("got %s, %v", got, err)
+	}
+}

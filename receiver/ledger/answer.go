@@ -1,0 +1,67 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/hookonce/hookonce/receiver"
+)
+
+// result is what one effect answered, as JSON text.
+type result struct{ name, text string }
+
+// The answers are built by hand, from encoded parts: a duplicate must get the same bytes years later.
+
+// standardAnswer is the answer to an event without effects. It is not stored: it follows from the id.
+func standardAnswer(id string) (receiver.Answer, error) {
+	return answer(id, "")
+}
+
+func processedAnswer(id string, results []result) (receiver.Answer, error) {
+	if len(results) == 0 {
+		return standardAnswer(id)
+	}
+	var effects bytes.Buffer
+	for i, r := range results {
+		name, err := quoteJSON(r.name)
+		if err != nil {
+			return receiver.Answer{}, err
+		}
+		if i > 0 {
+			effects.WriteByte(',')
+		}
+		effects.WriteString(name + ":" + r.text)
+	}
+	return answer(id, `,"effects":{`+effects.String()+`}`)
+}
+
+func refusedAnswer(id, message string) (receiver.Answer, error) {
+	text, err := quoteJSON(message)
+	if err != nil {
+		return receiver.Answer{}, err
+	}
+	return answer(id, `,"refused":`+text)
+}
+
+func answer(id, rest string) (receiver.Answer, error) {
+	event, err := quoteJSON(id)
+	if err != nil {
+		return receiver.Answer{}, err
+	}
+	return receiver.Answer{Status: http.StatusOK, Body: []byte(`{"event":` + event + rest + `}`)}, nil
+}
+
+func quoteJSON(text string) (string, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(text); err != nil {
+		return "", fmt.Errorf("encode answer: %w", err)
+	}
+	return string(bytes.TrimSuffix(out.Bytes(), []byte("\n"))), nil
+}

@@ -1,0 +1,222 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/hookonce/hookonce/receiver"
+)
+
+// call is one function to call.
+type call struct {
+	effect    receiver.Effect
+	statement string
+	// guarded says that the effect is booked once per resource: only the transaction that wins the guard calls it.
+	guarded bool
+	scope   int32
+	won     bool
+	// shared says that an earlier call of this transaction won the guard: both are of the same function.
+	shared bool
+	// stored is the result of the transaction that won, for those that did not.
+	stored string
+}
+
+// refusal is a function's decision that the event shall not be processed, now or later.
+type refusal struct{ message string }
+
+func (l *Ledger) prepareCalls(ctx context.Context, conn *connection, event receiver.Event, effects []receiver.Effect) ([]call, error) {
+	calls := make([]call, len(effects))
+	for i, effect := range effects {
+		statement, err := l.sql.call(effect.Function)
+		if err != nil {
+			return nil, err
+		}
+		// Without a resource id there is nothing to be booked once for: one key for all such events would swallow them.
+		guarded := effect.OncePerResource && event.ResourceID != ""
+		calls[i] = call{effect: effect, statement: statement, guarded: guarded, won: !guarded}
+		if guarded {
+			if calls[i].scope, err = l.scope(ctx, conn, effectScope+effect.Function); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return calls, nil
+}
+
+// store inserts the event, then, undone by a refusal, its deliveries and the guards of its effects.
+func (r *recording) store(ctx context.Context) error {
+	e := r.event
+	batch := &pgx.Batch{}
+	batch.Queue(r.l.sql.eventInsert, r.id, r.scope, r.l.options.Endpoint, storable(e.ID), storable(e.Type),
+		storable(e.ResourceID), storable(e.ContentType), notNil(e.Headers), notNil(e.Body))
+	if len(r.calls) > 0 {
+		batch.Queue("savepoint work")
+	}
+	if err := r.queueDeliveries(batch); err != nil {
+		return err
+	}
+	if guards := r.guards(); len(guards) > 0 {
+		batch.Queue(r.l.sql.effectGuard, guards, resourceKey(e.ResourceID, e.Type), r.id).Query(r.readGuards)
+	}
+	if err := r.conn.SendBatch(ctx, batch).Close(); err != nil {
+		if code(err) == codeLockTimeout {
+			return fmt.Errorf("guard effects: %w: %w", receiver.ErrInFlight, err)
+		}
+		return fmt.Errorf("store event: %w", err)
+	}
+	return r.readResults(ctx)
+}
+
+func (r *recording) queueDeliveries(batch *pgx.Batch) error {
+	if len(r.work.Destinations) == 0 {
+		return nil
+	}
+	token, err := uuid.NewRandom()
+	if err != nil {
+		return fmt.Errorf("make a lease: %w", err)
+	}
+	// Our clock is read before the database's, so our end of the lease is the earlier one.
+	lease := receiver.Lease{Token: token, Expires: leaseEnd(r.l.options.Lease)}
+	ids := make([]uuid.UUID, len(r.work.Destinations))
+	for i, destination := range r.work.Destinations {
+		if ids[i], err = uuid.NewV7(); err != nil {
+			return fmt.Errorf("make an id: %w", err)
+		}
+		r.outbox = append(r.outbox, receiver.Delivery{
+			ID: ids[i], Destination: destination, IdempotencyKey: ids[i].String(), EventID: r.event.ID,
+			EventType: r.event.Type, ContentType: r.event.ContentType, Body: r.event.Body, Attempt: 1, Lease: lease,
+		})
+	}
+	batch.Queue(r.l.sql.deliveryInsert, r.scope, r.id, ids, r.work.Destinations, token, r.l.options.Lease)
+	return nil
+}
+
+// guards are the scopes of the effects that are booked once per resource. Two effects with the same function share one.
+func (r *recording) guards() []int32 {
+	var scopes []int32
+	for _, c := range r.calls {
+		if c.guarded {
+			scopes = append(scopes, c.scope)
+		}
+	}
+	return scopes
+}
+
+func (r *recording) readGuards(rows pgx.Rows) error {
+	scopes, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	for i := range r.calls {
+		c := &r.calls[i]
+		if c.guarded && slices.Contains(scopes, c.scope) {
+			c.shared = slices.ContainsFunc(r.calls[:i], func(earlier call) bool { return earlier.won && earlier.scope == c.scope })
+			c.won = !c.shared
+		}
+	}
+	return err
+}
+
+// readResults gets, for the guards that others won, what they stored. A statement of its own: see lookup.sql.
+func (r *recording) readResults(ctx context.Context) error {
+	var lost []int32
+	for _, c := range r.calls {
+		if !c.won && !c.shared {
+			lost = append(lost, c.scope)
+		}
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	rows, err := r.conn.Query(ctx, r.l.sql.effectResults, lost, resourceKey(r.event.ResourceID, r.event.Type))
+	if err != nil {
+		return fmt.Errorf("read stored results: %w", err)
+	}
+	stored := map[int32]*string{}
+	var scope int32
+	var text *string
+	if _, err := pgx.ForEachRow(rows, []any{&scope, &text}, func() error {
+		stored[scope] = text
+		return nil
+	}); err != nil {
+		return fmt.Errorf("read stored results: %w", err)
+	}
+	for i := range r.calls {
+		c := &r.calls[i]
+		if c.won || c.shared {
+			continue
+		}
+		text, found := stored[c.scope]
+		if !found {
+			return errGone
+		}
+		c.stored = jsonOrNull(text)
+	}
+	return nil
+}
+
+// callEffects runs the functions in their order. A refusal undoes what they did and ends the event's work.
+func (r *recording) callEffects(ctx context.Context) (*refusal, error) {
+	booked := map[int32]string{}
+	for i := range r.calls {
+		c := &r.calls[i]
+		if c.shared {
+			c.stored = booked[c.scope]
+		}
+		if !c.won {
+			r.results = append(r.results, result{name: c.effect.Name, text: c.stored})
+			continue
+		}
+		text, refused, err := r.callEffect(ctx, c)
+		if err != nil || refused != nil {
+			return refused, err
+		}
+		r.results = append(r.results, result{name: c.effect.Name, text: text})
+		booked[c.scope] = text
+	}
+	return nil, nil
+}
+
+func (r *recording) callEffect(ctx context.Context, c *call) (string, *refusal, error) {
+	var text *string
+	err := r.conn.QueryRow(ctx, c.statement, r.id).Scan(&text)
+	var pgErr *pgconn.PgError
+	switch {
+	case errors.As(err, &pgErr) && pgErr.Code == codeRefused:
+		if _, err := r.conn.Exec(ctx, "rollback to savepoint work"); err != nil {
+			return "", nil, fmt.Errorf("undo a refused event: %w", err)
+		}
+		return "", &refusal{message: pgErr.Message}, nil
+	case errors.As(err, &pgErr):
+		return "", nil, &effectError{name: c.effect.Name, function: c.effect.Function, code: pgErr.Code, err: err}
+	case err != nil:
+		return "", nil, fmt.Errorf("effect %s: %w", c.effect.Name, err)
+	}
+	if c.guarded {
+		key := resourceKey(r.event.ResourceID, r.event.Type)
+		if _, err := r.conn.Exec(ctx, r.l.sql.effectStore, c.scope, key, jsonOrNull(text)); err != nil {
+			return "", nil, fmt.Errorf("store the result of effect %s: %w", c.effect.Name, err)
+		}
+	}
+	return jsonOrNull(text), nil, nil
+}
+
+func jsonOrNull(text *string) string {
+	if text == nil {
+		return "null"
+	}
+	return *text
+}
+
+func notNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}

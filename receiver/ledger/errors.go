@@ -1,0 +1,127 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/hookonce/hookonce/receiver"
+)
+
+// The SQLSTATEs that decide something.
+const (
+	codeRefused       = "HK001"
+	codeLockTimeout   = "55P03"
+	codeNoPartition   = "23514"
+	codeNoTable       = "42P01"
+	codeReadOnly      = "25006"
+	codeWrongPassword = "28P01"
+	codeNoLogin       = "28000"
+	severityFatal     = "FATAL"
+)
+
+// rerunCodes say that the transaction did nothing and may do better if it is run again as a whole. True: on another
+// connection, because this one leads to a server that will not do it.
+var rerunCodes = map[string]bool{
+	"40001":      false, // serialization_failure
+	"40P01":      false, // deadlock_detected
+	"57P01":      true,  // admin_shutdown
+	"57P02":      true,  // crash_shutdown
+	"57P03":      true,  // cannot_connect_now
+	"53300":      true,  // too_many_connections
+	codeReadOnly: true,
+}
+
+// errGone says that a claim or an effect that was there is there no longer: pruning removed it in between.
+var errGone = errors.New("the row that won was pruned meanwhile")
+
+// unknownOutcomeError says that a commit was sent and its answer did not arrive.
+type unknownOutcomeError struct{ err error }
+
+func (e *unknownOutcomeError) Error() string {
+	return "the outcome of the commit is unknown: " + e.err.Error()
+}
+func (e *unknownOutcomeError) Unwrap() error { return e.err }
+
+// effectError says that a user's function failed. Its text has no message of the database: that may quote data.
+type effectError struct {
+	name, function, code string
+	err                  error
+}
+
+func (e *effectError) Error() string {
+	return fmt.Sprintf("effect %s: function %s failed with SQLSTATE %s", e.name, e.function, e.code)
+}
+func (e *effectError) Unwrap() error { return e.err }
+
+func code(err error) string {
+	var pgErr *pgconn.PgError
+	if errors.As(err, &pgErr) {
+		return pgErr.Code
+	}
+	return ""
+}
+
+func authFailed(err error) bool {
+	c := code(err)
+	return c == codeWrongPassword || c == codeNoLogin
+}
+
+// missingPartition says that a row had no partition to go to. Of all check violations only that one names the parent
+// table and no constraint.
+func missingPartition(err error) bool {
+	var pgErr *pgconn.PgError
+	return errors.As(err, &pgErr) && pgErr.Code == codeNoPartition && pgErr.ConstraintName == "" &&
+		(pgErr.TableName == "event" || pgErr.TableName == "attempt")
+}
+
+// rerunnable says whether running the whole transaction again is safe and may help.
+func rerunnable(err error) bool {
+	var unknown *unknownOutcomeError
+	if errors.As(err, &unknown) {
+		return false
+	}
+	_, listed := rerunCodes[code(err)]
+	return listed || errors.Is(err, errGone) || missingPartition(err) || brokenConnection(err)
+}
+
+// badConnection says that a connection is of no more use after an error.
+func badConnection(err error) bool {
+	var unknown *unknownOutcomeError
+	return errors.As(err, &unknown) || rerunCodes[code(err)] || brokenConnection(err)
+}
+
+// rolledBack says that an error in answer to a commit means that nothing was committed. A fatal error does not: the
+// server may have ended the session after it committed.
+func rolledBack(err error) bool {
+	var pgErr *pgconn.PgError
+	return errors.As(err, &pgErr) && pgErr.SeverityUnlocalized != severityFatal && !strings.HasPrefix(pgErr.Code, "08")
+}
+
+// brokenConnection says that the connection ended under the transaction, which the server then rolls back.
+func brokenConnection(err error) bool {
+	for _, broken := range []error{
+		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, pgconn.ErrConnClosed, syscall.ECONNRESET, syscall.EPIPE,
+	} {
+		if errors.Is(err, broken) {
+			return true
+		}
+	}
+	return false
+}
+
+// unavailable is how every failure of the database leaves the package.
+func unavailable(doing string, err error) error {
+	if errors.Is(err, receiver.ErrUnavailable) || errors.Is(err, receiver.ErrInFlight) {
+		return err
+	}
+	return fmt.Errorf("%s: %w: %w", doing, receiver.ErrUnavailable, err)
+}

@@ -1,0 +1,162 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hookonce/hookonce/receiver"
+)
+
+const (
+	replayBatch      = 500
+	maxReplayBatches = 10_000
+	maxReason        = 256
+)
+
+func leaseEnd(lease time.Duration) time.Time { return time.Now().Add(lease) }
+
+// LeaseDue takes at most limit deliveries that are due and leased to nobody, for so long. They are due retries, messages
+// that functions enqueued, and what a process left that is gone. Errors wrap receiver.ErrUnavailable.
+func (l *Ledger) LeaseDue(ctx context.Context, limit int, lease time.Duration) ([]receiver.Delivery, error) {
+	token, err := uuid.NewRandom()
+	if err != nil {
+		return nil, fmt.Errorf("make a lease: %w", err)
+	}
+	var deliveries []receiver.Delivery
+	err = l.inTransaction(ctx, "lease deliveries", func(batch *pgx.Batch, scope int32) {
+		given := receiver.Lease{Token: token, Expires: leaseEnd(lease)}
+		batch.Queue(l.sql.lease, scope, limit, token, lease).Query(func(rows pgx.Rows) (err error) {
+			deliveries, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (receiver.Delivery, error) {
+				d := receiver.Delivery{Lease: given}
+				err := row.Scan(&d.ID, &d.Destination, &d.IdempotencyKey, &d.EventID, &d.EventType, &d.ContentType,
+					&d.Body, &d.Attempt)
+				return d, err
+			})
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l.failLost(ctx, deliveries)
+}
+
+// failLost takes out the deliveries whose payload is gone, which only a hand in the tables can bring about: to post
+// nothing in their name would be wrong, and to keep them pending would hide it.
+func (l *Ledger) failLost(ctx context.Context, deliveries []receiver.Delivery) ([]receiver.Delivery, error) {
+	kept := make([]receiver.Delivery, 0, len(deliveries))
+	var lost []receiver.Settlement
+	for _, d := range deliveries {
+		if d.Body != nil {
+			kept = append(kept, d)
+			continue
+		}
+		lost = append(lost, receiver.Settlement{
+			Delivery: d, Outcome: receiver.Exhausted, Started: time.Now(), Reason: "the event's payload is gone from the ledger",
+		})
+	}
+	if len(lost) > 0 {
+		if err := l.Settle(ctx, lost); err != nil {
+			return kept, err
+		}
+	}
+	return kept, nil
+}
+
+// Settle keeps the books of attempts, at most one per delivery. Those whose lease was taken over meanwhile are left alone
+// and told to Options.LeaseLost. A crash may lose what was settled in the last second: the delivery is then made again
+// under the same key. Errors wrap receiver.ErrUnavailable.
+func (l *Ledger) Settle(ctx context.Context, settlements []receiver.Settlement) error {
+	if len(settlements) == 0 {
+		return nil
+	}
+	settled := make(map[uuid.UUID]bool, len(settlements))
+	err := l.inTransaction(ctx, "settle deliveries", func(batch *pgx.Batch, _ int32) {
+		clear(settled)
+		batch.Queue("set local synchronous_commit = off")
+		batch.Queue(l.sql.settle, settleArguments(settlements)...).Query(func(rows pgx.Rows) error {
+			var id uuid.UUID
+			_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
+				settled[id] = true
+				return nil
+			})
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	l.reportLost(ctx, settlements, settled)
+	return nil
+}
+
+func settleArguments(settlements []receiver.Settlement) []any {
+	n := len(settlements)
+	ids, tokens := make([]uuid.UUID, n), make([]uuid.UUID, n)
+	outcomes, delays, numbers := make([]int16, n), make([]int64, n), make([]int32, n)
+	started, durations := make([]time.Time, n), make([]int32, n)
+	statuses, reasons := make([]int32, n), make([]string, n)
+	for i, s := range settlements {
+		ids[i], tokens[i] = s.Delivery.ID, s.Delivery.Lease.Token
+		outcomes[i], delays[i], numbers[i] = int16(s.Outcome), s.Delay.Microseconds(), int32(s.Delivery.Attempt)
+		started[i], durations[i] = s.Started, int32(min(s.Duration.Milliseconds(), 1<<31-1))
+		statuses[i], reasons[i] = int32(s.StatusCode), storable(s.Reason[:min(len(s.Reason), maxReason)])
+	}
+	return []any{ids, tokens, outcomes, delays, numbers, started, durations, statuses, reasons}
+}
+
+func (l *Ledger) reportLost(ctx context.Context, settlements []receiver.Settlement, settled map[uuid.UUID]bool) {
+	var lost []receiver.Delivery
+	for _, s := range settlements {
+		if !settled[s.Delivery.ID] {
+			lost = append(lost, s.Delivery)
+		}
+	}
+	if len(lost) == 0 {
+		return
+	}
+	l.options.Logger.WarnContext(ctx, "attempts ended after their lease was taken over; they are made again under the same key",
+		"count", len(lost), "destination", lost[0].Destination)
+	if l.options.LeaseLost != nil {
+		l.options.LeaseLost(lost)
+	}
+}
+
+// Selection says which failed deliveries to replay; an empty field means any.
+type Selection struct {
+	Destination string
+	EventID     string
+}
+
+// ReplayFailed puts failed deliveries of the endpoint back into the outbox, with the idempotency key that they had and a
+// fresh ladder, and returns how many. Their history is kept. Errors wrap receiver.ErrUnavailable; the number is then of
+// what was put back before.
+func (l *Ledger) ReplayFailed(ctx context.Context, selection Selection) (int64, error) {
+	var began time.Time
+	err := l.inTransaction(ctx, "read the clock", func(batch *pgx.Batch, _ int32) {
+		batch.Queue(l.sql.clock).QueryRow(func(row pgx.Row) error { return row.Scan(&began) })
+	})
+	var total int64
+	for range maxReplayBatches {
+		if err != nil {
+			return total, err
+		}
+		var moved int64
+		err = l.inTransaction(ctx, "replay failed deliveries", func(batch *pgx.Batch, scope int32) {
+			batch.Queue(l.sql.replay, scope, began, selection.Destination, selection.EventID, replayBatch).
+				Exec(countRows(&moved))
+		})
+		if err == nil && moved == 0 {
+			break
+		}
+		total += moved
+	}
+	return total, err
+}

@@ -1,0 +1,190 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/hookonce/hookonce/receiver"
+)
+
+const (
+	maxRuns    = 3
+	rerunPause = 25 * time.Millisecond
+	// A day that prune has not made is made on demand, with some to spare.
+	partitionsOnDemand = 2
+)
+
+// Record claims the event, does its work and commits both in one transaction, or says what became of it before. It
+// returns a Receipt only for what is committed; otherwise the provider must be asked to retry: receiver.ErrInFlight if
+// another delivery of the event is being processed, and an error that wraps receiver.ErrUnavailable for all else.
+//
+// Cancelling ctx ends the wait for a connection, and nothing after that: a disconnect must not decide about a commit.
+func (l *Ledger) Record(ctx context.Context, event receiver.Event, work receiver.Work) (receiver.Receipt, error) {
+	leave, err := l.flights.enter(ctx, string(idKey(event.ID)), lockTimeout)
+	if err != nil {
+		return receiver.Receipt{}, err
+	}
+	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
+	defer cancel()
+	var receipt receiver.Receipt
+	for run := range maxRuns {
+		receipt, err = l.recordOnce(ctx, detached, event, work)
+		if err == nil || !rerunnable(err) || run == maxRuns-1 || !pause(detached, run) {
+			break
+		}
+		l.prepareRerun(detached, err)
+	}
+	leave(err == nil)
+	if err != nil {
+		return receiver.Receipt{}, unavailable("record event", err)
+	}
+	return receipt, nil
+}
+
+func (l *Ledger) recordOnce(waiting, ctx context.Context, event receiver.Event, work receiver.Work) (receiver.Receipt, error) {
+	acquiring, cancel := context.WithTimeout(waiting, recordTimeout)
+	defer cancel()
+	conn, err := l.db.acquire(acquiring)
+	if err != nil {
+		return receiver.Receipt{}, fmt.Errorf("connect: %w", err)
+	}
+	defer conn.Release()
+	r, err := l.newRecording(ctx, conn, event, work)
+	if err != nil {
+		return receiver.Receipt{}, err
+	}
+	receipt, err := r.run(ctx)
+	if err != nil {
+		conn.abandon(ctx, err)
+	}
+	return receipt, err
+}
+
+// recording is one run of the transaction for one event.
+type recording struct {
+	l       *Ledger
+	conn    *connection
+	event   receiver.Event
+	work    receiver.Work
+	id      uuid.UUID
+	scope   int32
+	keys    [][]byte
+	calls   []call
+	outbox  []receiver.Delivery
+	results []result
+}
+
+func (l *Ledger) newRecording(ctx context.Context, conn *connection, event receiver.Event, work receiver.Work) (*recording, error) {
+	r := &recording{l: l, conn: conn, event: event, work: work, keys: [][]byte{idKey(event.ID)}}
+	if event.ClaimBody {
+		r.keys = append(r.keys, bodyKey(event.BodyDigest))
+	}
+	var err error
+	if r.id, err = uuid.NewV7(); err != nil {
+		return nil, fmt.Errorf("make an id: %w", err)
+	}
+	if r.scope, err = l.endpoint(ctx, conn); err != nil {
+		return nil, err
+	}
+	if r.calls, err = l.prepareCalls(ctx, conn, event, work.Effects); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *recording) run(ctx context.Context) (receiver.Receipt, error) {
+	won, err := r.claim(ctx)
+	if err != nil {
+		return receiver.Receipt{}, err
+	}
+	if !won {
+		return r.loser(ctx)
+	}
+	if err := r.store(ctx); err != nil {
+		return receiver.Receipt{}, err
+	}
+	refused, err := r.callEffects(ctx)
+	if err != nil {
+		return receiver.Receipt{}, err
+	}
+	return r.finish(ctx, refused)
+}
+
+// finish stores the answer, if it is not the standard one, and commits.
+func (r *recording) finish(ctx context.Context, refused *refusal) (receiver.Receipt, error) {
+	receipt := receiver.Receipt{Kind: receiver.Processed, Deliveries: r.outbox}
+	state := stateProcessed
+	var err error
+	if refused != nil {
+		receipt.Kind, receipt.Deliveries, state = receiver.Refused, nil, stateRefused
+		receipt.Answer, err = refusedAnswer(r.event.ID, refused.message)
+	} else {
+		receipt.Answer, err = processedAnswer(r.event.ID, r.results)
+	}
+	if err != nil {
+		return receiver.Receipt{}, err
+	}
+	return receipt, r.commit(ctx, state, receipt.Answer)
+}
+
+// pause waits a little longer each time, with jitter, and says whether there is time left.
+func pause(ctx context.Context, run int) bool {
+	span := rerunPause << run
+	timer := time.NewTimer(span/2 + rand.N(span))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// prepareRerun removes what made the last run fail, as far as that is ours. What does not work is found by the next run.
+func (l *Ledger) prepareRerun(ctx context.Context, cause error) {
+	switch {
+	case missingPartition(cause):
+		if err := l.makePartitions(ctx); err != nil {
+			l.options.Logger.ErrorContext(ctx, "a day's partition is missing and cannot be made", "error", err)
+		}
+	case code(cause) == codeReadOnly:
+		// The other connections in the pool lead to the same demoted server.
+		l.db.target().pool.Reset()
+	}
+}
+
+func (l *Ledger) makePartitions(ctx context.Context) error {
+	conn, err := l.db.acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer conn.Release()
+	if _, err := conn.Exec(ctx, l.sql.partitions, partitionsOnDemand); err != nil {
+		return fmt.Errorf("make partitions: %w", err)
+	}
+	return nil
+}
+
+// abandon rolls back what an error left open. A connection whose trouble may last is closed: the next run gets another.
+func (c *connection) abandon(ctx context.Context, cause error) {
+	if code(cause) == codeNoTable {
+		c.target.forgetScopes()
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
+	defer cancel()
+	if badConnection(cause) {
+		_ = c.Conn.Conn().Close(ctx)
+		return
+	}
+	if c.Conn.Conn().PgConn().TxStatus() != 'I' {
+		// If this fails the pool destroys the connection, and the server rolls back.
+		_, _ = c.Exec(ctx, "rollback")
+	}
+}

@@ -1,0 +1,67 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// endpoint is the scope of this ledger's endpoint.
+func (l *Ledger) endpoint(ctx context.Context, conn *connection) (int32, error) {
+	return l.scope(ctx, conn, endpointScope+l.options.Endpoint, l.options.ClaimsKept, l.options.PayloadsKept)
+}
+
+// scope returns the number of a scope, and makes it if it is new. Numbers never change, so they are asked for once.
+func (l *Ledger) scope(ctx context.Context, conn *connection, name string, kept ...time.Duration) (int32, error) {
+	if id, known := conn.target.scope(name); known {
+		return id, nil
+	}
+	id, err := l.findScope(ctx, conn, name)
+	if errors.Is(err, pgx.ErrNoRows) {
+		var claims, payloads *time.Duration
+		if len(kept) == 2 && kept[0] > 0 && kept[1] > 0 {
+			claims, payloads = &kept[0], &kept[1]
+		}
+		if _, err := conn.Exec(ctx, l.sql.scopeAdd, name, claims, payloads); err != nil {
+			return 0, fmt.Errorf("add scope: %w", err)
+		}
+		id, err = l.findScope(ctx, conn, name)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("find scope: %w", err)
+	}
+	conn.target.keepScope(name, id)
+	return id, nil
+}
+
+func (t *target) scope(name string) (int32, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	id, known := t.scopes[name]
+	return id, known
+}
+
+func (t *target) keepScope(name string, id int32) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.scopes[name] = id
+}
+
+// forgetScopes is for when the tables may have been made anew.
+func (t *target) forgetScopes() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	clear(t.scopes)
+}
+
+func (l *Ledger) findScope(ctx context.Context, conn *connection, name string) (int32, error) {
+	var id int32
+	err := conn.QueryRow(ctx, l.sql.scopeFind, name).Scan(&id)
+	return id, err
+}

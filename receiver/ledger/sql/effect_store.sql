@@ -1,0 +1,1 @@
+UPDATE hookonce.effect SET result = $3::jsonb WHERE scope = $1 AND key = $2

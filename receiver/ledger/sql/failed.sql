@@ -1,0 +1,1 @@
+SELECT count(*) FROM hookonce.failed_delivery WHERE scope = $1

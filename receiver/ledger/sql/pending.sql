@@ -1,0 +1,1 @@
+SELECT count(*), min(event_received_at), clock_timestamp() FROM hookonce.delivery WHERE scope = $1

@@ -1,0 +1,1 @@
+SELECT id FROM hookonce.scope WHERE name = $1

@@ -1,0 +1,1 @@
+SELECT version FROM hookonce.schema_version

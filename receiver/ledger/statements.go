@@ -1,0 +1,66 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"github.com/hookonce/hookonce/internal/sqlfile"
+)
+
+//go:embed sql/*.sql migrations/*.sql
+var files embed.FS
+
+// statements are the texts of sql/*.sql for one schema.
+type statements struct {
+	session, claim, claimBody, claimSettle, lookup, lookupLocked   string
+	eventInsert, deliveryInsert                                    string
+	effectGuard, effectResults, effectCall, effectStore            string
+	scopeFind, scopeAdd, partitions                                string
+	lease, settle, replay, clock                                   string
+	counterAdd, counterTotals, pending, failed, lastFailure, check string
+	version                                                        string
+}
+
+func loadStatements(schema string) (*statements, error) {
+	texts, err := sqlfile.Load(files, "sql/*.sql", schema)
+	if err != nil {
+		return nil, err
+	}
+	s := &statements{}
+	for name, into := range map[string]*string{
+		"session": &s.session, "claim": &s.claim, "claim_body": &s.claimBody, "claim_settle": &s.claimSettle,
+		"lookup": &s.lookup, "lookup_locked": &s.lookupLocked, "event_insert": &s.eventInsert,
+		"delivery_insert": &s.deliveryInsert, "effect_guard": &s.effectGuard, "effect_results": &s.effectResults,
+		"effect_call": &s.effectCall, "effect_store": &s.effectStore, "scope_find": &s.scopeFind,
+		"scope_add": &s.scopeAdd, "partitions": &s.partitions, "lease": &s.lease, "settle": &s.settle,
+		"replay": &s.replay, "clock": &s.clock, "counter_add": &s.counterAdd, "counter_totals": &s.counterTotals,
+		"pending": &s.pending, "failed": &s.failed, "last_failure": &s.lastFailure, "check": &s.check,
+		"version": &s.version,
+	} {
+		text, found := texts[name]
+		if !found {
+			return nil, fmt.Errorf("the statement %s is not in the build", name)
+		}
+		*into = text
+	}
+	return s, nil
+}
+
+// call is the statement that calls a function on an event.
+func (s *statements) call(function string) (string, error) {
+	quoted, err := sqlfile.Quote(function)
+	if err != nil {
+		return "", fmt.Errorf("function of an effect: %w", err)
+	}
+	text := strings.Split(s.effectCall, "\n")
+	for i, line := range text {
+		if !strings.HasPrefix(line, "--") {
+			text[i] = strings.Replace(line, "effect_function", quoted, 1)
+		}
+	}
+	return strings.Join(text, "\n"), nil
+}
