@@ -22,9 +22,12 @@ const (
 
 func leaseEnd(lease time.Duration) time.Time { return time.Now().Add(lease) }
 
-// LeaseDue takes at most limit deliveries that are due and leased to nobody, for so long. They are due retries, messages
-// that functions enqueued, and what a process left that is gone. Errors wrap receiver.ErrUnavailable.
-func (l *Ledger) LeaseDue(ctx context.Context, limit int, lease time.Duration) ([]receiver.Delivery, error) {
+// LeaseDue takes at most limit deliveries to the named destinations that are due and leased to nobody, for so long. They
+// are due retries, messages that functions enqueued, and what a process left that is gone. Deliveries to a destination
+// that nobody names wait. Errors wrap receiver.ErrUnavailable.
+func (l *Ledger) LeaseDue(
+	ctx context.Context, destinations []string, limit int, lease time.Duration,
+) ([]receiver.Delivery, error) {
 	token, err := uuid.NewRandom()
 	if err != nil {
 		return nil, fmt.Errorf("make a lease: %w", err)
@@ -32,7 +35,7 @@ func (l *Ledger) LeaseDue(ctx context.Context, limit int, lease time.Duration) (
 	var deliveries []receiver.Delivery
 	err = l.inTransaction(ctx, "lease deliveries", func(batch *pgx.Batch, scope int32) {
 		given := receiver.Lease{Token: token, Expires: leaseEnd(lease)}
-		batch.Queue(l.sql.lease, scope, limit, token, lease).Query(func(rows pgx.Rows) (err error) {
+		batch.Queue(l.sql.lease, scope, limit, token, lease, destinations).Query(func(rows pgx.Rows) (err error) {
 			deliveries, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (receiver.Delivery, error) {
 				d := receiver.Delivery{Lease: given}
 				err := row.Scan(&d.ID, &d.Destination, &d.IdempotencyKey, &d.EventID, &d.EventType, &d.ContentType,

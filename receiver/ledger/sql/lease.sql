@@ -2,7 +2,7 @@
 WITH due AS (
   SELECT id FROM hookonce.delivery
   WHERE scope = $1 AND next_attempt_at <= statement_timestamp()
-    AND (leased_until IS NULL OR leased_until <= statement_timestamp())
+    AND (leased_until IS NULL OR leased_until <= statement_timestamp()) AND destination = ANY ($5::text[])
   ORDER BY next_attempt_at
   LIMIT $2
   FOR UPDATE SKIP LOCKED
