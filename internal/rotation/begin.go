@@ -32,6 +32,14 @@ func (p *planner) wait(reason, message string, again time.Duration) {
 	p.out.WakeAfter = again
 }
 
+// soon is when to look again for what is missing: what was applied together with the rotation is there in a moment.
+func (p *planner) soon() time.Duration {
+	if p.now.Before(p.spec.Created.Add(youngFor)) {
+		return p.spec.Intervals.Propagation
+	}
+	return p.spec.Intervals.Secret
+}
+
 // complete says that nothing more will happen.
 func (p *planner) complete() {
 	if p.out.Completion = p.seen.Recorded.Completion; p.out.Completion.IsZero() {
@@ -42,13 +50,13 @@ func (p *planner) complete() {
 
 // begin decides for a rotation that has left no trace in the keyring.
 func (p *planner) begin() {
-	secret, again := p.seen.Secret, p.spec.Intervals.Secret
+	secret := p.seen.Secret
 	switch {
 	case !p.seen.EndpointFound:
-		p.wait(EndpointNotFound, p.endpointNotFound(), again)
+		p.wait(EndpointNotFound, p.endpointNotFound(), p.soon())
 		return
 	case p.ring == nil:
-		p.wait(KeyringNotFound, p.keyringNotFound(), again)
+		p.wait(KeyringNotFound, p.keyringNotFound(), p.soon())
 		return
 	}
 	if later, ok := overtaken(p.ring, p.spec, p.seen.Siblings); ok {
@@ -58,7 +66,7 @@ func (p *planner) begin() {
 	}
 	switch secret.Usability {
 	case Missing:
-		p.wait(secret.Reason, secret.Problem+": the rotation starts when it is there", again)
+		p.wait(secret.Reason, secret.Problem+": the rotation starts when it is there", p.soon())
 		return
 	case Unusable:
 		p.reject(secret.Reason, secret.Problem)

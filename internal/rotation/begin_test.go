@@ -44,13 +44,17 @@ func TestBegin(t *testing.T) {
 		},
 		"no endpoint": {
 			func(w *world) { w.seen.EndpointFound, w.seen.Keyring = false, nil },
-			rotation.Pending, rotation.EndpointNotFound, false, intervals.Secret,
+			rotation.Pending, rotation.EndpointNotFound, false, intervals.Propagation,
 		},
 		"no keyring": {
 			func(w *world) { w.seen.Keyring = nil },
-			rotation.Pending, rotation.KeyringNotFound, false, intervals.Secret,
+			rotation.Pending, rotation.KeyringNotFound, false, intervals.Propagation,
 		},
-		"no Secret": {missing, rotation.Pending, "SecretNotFound", false, intervals.Secret},
+		"no Secret": {missing, rotation.Pending, "SecretNotFound", false, intervals.Propagation},
+		"no Secret for a minute": {
+			func(w *world) { missing(w); w.to(time.Minute) },
+			rotation.Pending, "SecretNotFound", false, intervals.Secret,
+		},
 		"endpoint suspended": {
 			func(w *world) { w.seen.EndpointSuspended = true },
 			rotation.Pending, rotation.EndpointSuspended, false, intervals.Secret,

@@ -17,6 +17,8 @@ const (
 	minSlack = 30 * time.Minute
 	// OverdueAfter is how long a propagation may take before people are warned, and later rotations no longer wait for it.
 	OverdueAfter = 5 * time.Minute
+	// youngFor is how long a new rotation looks often for what it needs and is not there.
+	youngFor = time.Minute
 )
 
 // Spec is the rotation that is asked for.

@@ -1,0 +1,48 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package secretrotation
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/hookonce/hookonce/api/v1alpha1"
+	"github.com/hookonce/hookonce/internal/reconcile"
+	"github.com/hookonce/hookonce/internal/rotation"
+)
+
+const (
+	// action of every event: what the controller was doing.
+	action = "Rotate"
+	// reasonEvicted says that a former secret had to make room before its time.
+	reasonEvicted = "PreviousSecretEvicted"
+)
+
+// announce records an event for each thing that has changed with this pass, and none if nothing has.
+func (r *Reconciler) announce(p *pass, after *reconcile.Conditions) {
+	for _, fingerprint := range p.decision.Evicted {
+		r.Recorder.Eventf(p.object, nil, corev1.EventTypeWarning, reasonEvicted, action,
+			"the former secret %s is refused before its time: too many former secrets were still accepted", fingerprint)
+	}
+	ready := after.Find(v1alpha1.ConditionReady)
+	if ready == nil {
+		return
+	}
+	before := p.object.Status.Conditions
+	was, reason := meta.FindStatusCondition(before, v1alpha1.ConditionReady), reasonIn(after.List)
+	same := was != nil && was.Reason == ready.Reason && was.Status == ready.Status
+	if same && (reasonIn(before) == reason || !warns(reason)) {
+		return
+	}
+	kind := corev1.EventTypeNormal
+	if warns(reason) || after.Find(v1alpha1.ConditionStalled) != nil {
+		kind = corev1.EventTypeWarning
+	}
+	r.Recorder.Eventf(p.object, nil, kind, reason, action, "%s", ready.Message)
+}
+
+// warns says whether a reason is worth a warning though the rotation is not stalled.
+func warns(reason string) bool {
+	return reason == rotation.PropagationOverdue || reason == rotation.KeyringLost
+}

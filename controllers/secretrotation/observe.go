@@ -1,0 +1,190 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package secretrotation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/hookonce/hookonce/api/v1alpha1"
+	"github.com/hookonce/hookonce/internal/keyring"
+	"github.com/hookonce/hookonce/internal/reconcile"
+	"github.com/hookonce/hookonce/internal/render"
+	"github.com/hookonce/hookonce/internal/rotation"
+	"github.com/hookonce/hookonce/internal/scheme"
+)
+
+// defaultOverlap is what a spec without an overlap asks for.
+const defaultOverlap = 24 * time.Hour
+
+// observeSpec reads the spec and what the status recorded.
+func (r *Reconciler) observeSpec(_ context.Context, p *pass) error {
+	spec := &p.object.Spec
+	p.spec = rotation.Spec{
+		UID:       string(p.object.UID),
+		Name:      p.object.Name,
+		Created:   p.object.CreationTimestamp.Time,
+		Endpoint:  spec.EndpointRef.Name,
+		Source:    keyring.Source{Name: spec.SecretRef.Name, Key: spec.SecretRef.Key},
+		Overlap:   defaultOverlap,
+		Immediate: spec.Revocation == v1alpha1.RevocationImmediate,
+		Intervals: r.intervals(),
+	}
+	if spec.PreviousNotAfter != nil {
+		p.spec.PreviousNotAfter = spec.PreviousNotAfter.Time
+	}
+	if spec.Overlap != "" {
+		overlap, err := spec.Overlap.Parse()
+		if err != nil {
+			return reconcile.Terminal(v1alpha1.ReasonInvalidSpec, "spec.overlap: %s", err)
+		}
+		p.spec.Overlap = overlap
+	}
+	p.seen.Recorded = recordedIn(&p.object.Status)
+	return nil
+}
+
+// observeEndpoint reads the endpoint.
+func (r *Reconciler) observeEndpoint(ctx context.Context, p *pass) error {
+	endpoint := &v1alpha1.WebhookEndpoint{}
+	key := client.ObjectKey{Namespace: p.object.Namespace, Name: p.object.Spec.EndpointRef.Name}
+	err := r.Client.Get(ctx, key, endpoint)
+	if apierrors.IsNotFound(err) || (err == nil && !endpoint.DeletionTimestamp.IsZero()) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read WebhookEndpoint %s: %w", key.Name, err)
+	}
+	p.endpoint = endpoint
+	p.seen.EndpointFound = true
+	p.seen.EndpointSuspended = endpoint.Spec.Suspend
+	return nil
+}
+
+// observeKeyring reads the keyring.
+func (r *Reconciler) observeKeyring(ctx context.Context, p *pass) error {
+	if p.endpoint == nil || p.finished() {
+		return nil
+	}
+	found, err := readRing(ctx, r.Live, r.Client.Scheme(), p.endpoint)
+	if err != nil {
+		return err
+	}
+	if found != nil {
+		p.keyring, p.seen.Keyring = found, found.Keyring
+	}
+	return nil
+}
+
+// observeSecret reads the new secret, as long as it is needed: once it is in the keyring, the Secret may go.
+func (r *Reconciler) observeSecret(ctx context.Context, p *pass) error {
+	if p.seen.Keyring == nil || rotation.Started(p.seen.Keyring, p.spec.UID) {
+		return nil
+	}
+	described, err := render.Scheme(&p.endpoint.Spec.Verification)
+	if err != nil {
+		return reconcile.Waiting(v1alpha1.ReasonInvalidSpec, r.intervals().Secret,
+			"WebhookEndpoint %s has no usable verification: %s", p.endpoint.Name, err)
+	}
+	secret := &corev1.Secret{}
+	key := client.ObjectKey{Namespace: p.object.Namespace, Name: p.object.Spec.SecretRef.Name}
+	err = r.Live.Get(ctx, key, secret)
+	if apierrors.IsNotFound(err) {
+		secret = nil
+	} else if err != nil {
+		return fmt.Errorf("read Secret %s: %w", key.Name, err)
+	}
+	p.seen.Secret = resolve(secret, p.object.Spec.SecretRef, described.Key)
+	return nil
+}
+
+// resolve says what a Secret, nil if it does not exist, holds under a key. It never says the value.
+func resolve(secret *corev1.Secret, ref v1alpha1.SecretKeyReference, how scheme.Key) rotation.Secret {
+	if secret == nil {
+		return rotation.Secret{
+			Reason:  v1alpha1.ReasonSecretNotFound,
+			Problem: fmt.Sprintf("Secret %s does not exist in this namespace", ref.Name),
+		}
+	}
+	text, ok := secret.Data[ref.Key]
+	if !ok {
+		return rotation.Secret{
+			Reason:  v1alpha1.ReasonSecretKeyMissing,
+			Problem: fmt.Sprintf("Secret %s has no key %s", ref.Name, ref.Key),
+		}
+	}
+	key, err := how.Decode(text)
+	if err != nil {
+		unusable := rotation.Secret{
+			Usability: rotation.Unusable,
+			Reason:    v1alpha1.ReasonSecretInvalid,
+			Problem:   fmt.Sprintf("Secret %s, key %s, cannot be a signing secret", ref.Name, ref.Key),
+		}
+		if problem := (*scheme.SecretProblem)(nil); errors.As(err, &problem) {
+			unusable.Reason = problem.Reason
+			unusable.Problem = fmt.Sprintf("Secret %s, key %s: %s", ref.Name, ref.Key, problem.Message)
+		}
+		return unusable
+	}
+	return rotation.Secret{Usability: rotation.Usable, Key: key, Text: scheme.Trim(text)}
+}
+
+// observeSiblings reads the other rotations of the endpoint.
+func (r *Reconciler) observeSiblings(ctx context.Context, p *pass) error {
+	if p.seen.Keyring == nil || rotation.Started(p.seen.Keyring, p.spec.UID) {
+		return nil
+	}
+	list := &v1alpha1.SecretRotationList{}
+	err := r.Client.List(ctx, list, client.InNamespace(p.object.Namespace), client.MatchingFields{endpointField: p.spec.Endpoint})
+	if err != nil {
+		return fmt.Errorf("list SecretRotations of %s: %w", p.spec.Endpoint, err)
+	}
+	for i := range list.Items {
+		sibling := &list.Items[i]
+		if sibling.UID == p.object.UID || !sibling.DeletionTimestamp.IsZero() {
+			continue
+		}
+		p.seen.Siblings = append(p.seen.Siblings, siblingOf(sibling))
+	}
+	return nil
+}
+
+// observeReceivers asks the receivers, if it matters what they have loaded.
+func (r *Reconciler) observeReceivers(ctx context.Context, p *pass) error {
+	if p.seen.Keyring == nil || (!rotation.Started(p.seen.Keyring, p.spec.UID) && p.seen.Secret.Usability != rotation.Usable) {
+		return nil
+	}
+	receivers, err := r.Poller.Poll(ctx, p.object.Namespace, render.ReceiverSelector(p.endpoint.Name))
+	if err != nil {
+		return err
+	}
+	for _, one := range receivers {
+		seen := rotation.Receiver{
+			Ready: one.Ready, Answered: one.Err == nil, Revision: one.Status.Keyring.Revision,
+			LastUsed: make(map[string]time.Time, len(one.Status.Secrets)),
+		}
+		for _, secret := range one.Status.Secrets {
+			seen.LastUsed[secret.Fingerprint] = secret.LastUsed
+		}
+		p.seen.Receivers = append(p.seen.Receivers, seen)
+	}
+	return nil
+}
+
+// finished says whether nothing more will happen to the rotation.
+func (p *pass) finished() bool { return p.object.Status.CompletionTime != nil }
+
+// owned says whether the operator made the rotation, because the bytes of the endpoint's Secret had changed.
+func owned(object *v1alpha1.SecretRotation) bool {
+	controller := metav1.GetControllerOf(object)
+	return controller != nil && controller.Kind == "WebhookEndpoint" &&
+		controller.APIVersion == v1alpha1.GroupVersion.String()
+}
