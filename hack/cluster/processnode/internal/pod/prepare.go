@@ -72,7 +72,13 @@ func (r *Runner) prepareOnce() error {
 	if err := r.writeAccount(ctx); err != nil {
 		return err
 	}
-	return r.writeVolumes(ctx)
+	r.projecting.Lock()
+	defer r.projecting.Unlock()
+	if err := r.writeVolumes(ctx); err != nil {
+		return err
+	}
+	r.projected = true
+	return nil
 }
 
 func (r *Runner) writeAccount(ctx context.Context) error {
@@ -90,9 +96,8 @@ func (r *Runner) writeAccount(ctx context.Context) error {
 	return nil
 }
 
+// writeVolumes needs the lock on projecting.
 func (r *Runner) writeVolumes(ctx context.Context) error {
-	r.projecting.Lock()
-	defer r.projecting.Unlock()
 	facts := r.facts()
 	sources := volume.Sources{Facts: facts, Object: r.content.get, Token: r.tokens.Token}
 	for i := range facts.Pod.Spec.Volumes {
@@ -122,7 +127,9 @@ func (r *Runner) writeVolumes(ctx context.Context) error {
 // project writes the volumes again after a change. When that fails (a key is gone, say) the files
 // stay as they are.
 func (r *Runner) project() {
-	if r.stopping.Err() != nil || !r.prepared() {
+	r.projecting.Lock()
+	defer r.projecting.Unlock()
+	if !r.projected || r.stopping.Err() != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.stopping, readTimeout)
@@ -131,12 +138,6 @@ func (r *Runner) project() {
 		r.event(corev1.EventTypeWarning, "FailedMount", err.Error())
 		r.log.Warn("volumes are not up to date", "error", err)
 	}
-}
-
-// prepared reports whether there is a folder to write volumes into: before that, prepare writes them.
-func (r *Runner) prepared() bool {
-	_, err := os.Stat(r.workDir())
-	return err == nil
 }
 
 func (r *Runner) renewTokens() {

@@ -9,11 +9,13 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/hookonce/hookonce/hack/cluster/processnode/internal/downward"
 	"github.com/hookonce/hookonce/hack/cluster/processnode/internal/image"
@@ -45,6 +47,7 @@ type Node struct {
 type Runner struct {
 	node    *Node
 	log     *slog.Logger
+	uid     types.UID
 	ip      string
 	changed func() // is called after each change of the status; does not block
 	content *content
@@ -57,6 +60,7 @@ type Runner struct {
 	ended    chan struct{}
 
 	projecting sync.Mutex // one writer of volumes at a time
+	projected  bool       // the volumes have been written for the first time
 
 	mu         sync.Mutex
 	pod        *corev1.Pod
@@ -67,6 +71,7 @@ type Runner struct {
 	started    metav1.Time
 	killAt     time.Time
 	killTimer  *time.Timer
+	force      bool // the pod was told to stop with no time at all
 	over       bool // all containers have ended for good
 }
 
@@ -77,7 +82,7 @@ type container struct {
 	index  int
 	status corev1.ContainerStatus
 	health *probe.Health // of the running process
-	logs   [2]int64      // where the output of the former and of the current run begin
+	runs   []int64       // where the output of each run begins in the log
 	killed chan string   // the probe because of which the process must be killed
 }
 
@@ -85,7 +90,7 @@ type container struct {
 // node that is gone since), the restart counts go on from there.
 func New(node *Node, pod *corev1.Pod, ip string, changed func()) *Runner {
 	r := &Runner{
-		node: node, pod: pod.DeepCopy(), ip: ip, changed: changed,
+		node: node, pod: pod.DeepCopy(), uid: pod.UID, ip: ip, changed: changed,
 		log:     node.Log.With("namespace", pod.Namespace, "pod", pod.Name),
 		tokens:  node.Tokens.For(pod),
 		ended:   make(chan struct{}),
@@ -113,7 +118,10 @@ func newContainer(spec *corev1.Container, index int, init bool, former []corev1.
 			continue
 		}
 		c.status.RestartCount = former[i].RestartCount + 1
-		c.status.LastTerminationState.Terminated = former[i].State.Terminated
+		c.status.LastTerminationState = former[i].LastTerminationState
+		if former[i].State.Terminated != nil {
+			c.status.LastTerminationState.Terminated = former[i].State.Terminated
+		}
 		if former[i].State.Running != nil {
 			c.status.LastTerminationState.Terminated = lostState(former[i].State.Running.StartedAt)
 		}
@@ -124,9 +132,9 @@ func newContainer(spec *corev1.Container, index int, init bool, former []corev1.
 // Run runs the pod until it has ended. It must be called once.
 func (r *Runner) Run() {
 	defer close(r.ended)
-	defer r.kill()
-	defer r.stop()
 	r.run()
+	r.stop()
+	r.kill()
 	r.finish()
 }
 
@@ -160,7 +168,7 @@ func (r *Runner) wasLost() bool {
 		return false
 	}
 	lost := false
-	for _, c := range append(append([]*container{}, r.inits...), r.mains...) {
+	for _, c := range slices.Concat(r.inits, r.mains) {
 		lost = lost || c.status.RestartCount > 0
 	}
 	return lost
@@ -170,7 +178,7 @@ func (r *Runner) wasLost() bool {
 func (r *Runner) finish() {
 	r.update(func() {
 		r.over = true
-		for _, c := range append(append([]*container{}, r.inits...), r.mains...) {
+		for _, c := range slices.Concat(r.inits, r.mains) {
 			settle(&c.status)
 		}
 	})
@@ -193,6 +201,7 @@ func (r *Runner) Stop(grace time.Duration) {
 	r.killAt = at
 	r.killTimer = time.AfterFunc(max(0, grace), r.kill)
 	if grace <= 0 {
+		r.force = true
 		r.kill()
 	}
 	r.stop()
@@ -200,6 +209,9 @@ func (r *Runner) Stop(grace time.Duration) {
 
 // Ended is closed when no process of the pod is left and its status is final.
 func (r *Runner) Ended() <-chan struct{} { return r.ended }
+
+// UID is the pod's own identity: a later pod may have the same name.
+func (r *Runner) UID() types.UID { return r.uid }
 
 // IP is the pod's address.
 func (r *Runner) IP() string { return r.ip }
@@ -253,7 +265,7 @@ func (r *Runner) event(kind, reason, message string) {
 	r.node.Event(r.facts().Pod, kind, reason, message)
 }
 
-func (r *Runner) folder() string { return filepath.Join(r.node.PodsDir, string(r.facts().Pod.UID)) }
+func (r *Runner) folder() string { return filepath.Join(r.node.PodsDir, string(r.uid)) }
 
 // sleep waits, and reports whether the pod goes on.
 func (r *Runner) sleep(d time.Duration) bool {
