@@ -47,18 +47,21 @@ type Change struct {
 // Written says whether anything was sent.
 func (c Change) Written() bool { return c.Created || len(c.Fields) > 0 }
 
-// Apply brings the desired object about, with owner as its controller. live is an empty object of the desired kind, and
-// holds what there was before when Apply returns.
+// Apply brings the desired object about, with owner as its controller.
 //
 // Nothing is sent while every field that the operator owns has the desired value and no other field is desired. A field
 // that somebody else has changed is no longer the operator's, and is taken back. An object that exists and is not
 // controlled by owner is left alone: the error is a Fault with reason ResourceConflict.
-func (a Applier) Apply(ctx context.Context, owner client.Object, desired runtime.ApplyConfiguration, live client.Object) (Change, error) {
+func (a Applier) Apply(ctx context.Context, owner client.Object, desired runtime.ApplyConfiguration) (Change, error) {
 	intent, err := a.intent(owner, desired)
 	if err != nil {
 		return Change{}, err
 	}
 	name := intent.GetKind() + " " + intent.GetName()
+	live, err := a.empty(intent)
+	if err != nil {
+		return Change{}, err
+	}
 	exists, err := a.read(ctx, client.ObjectKeyFromObject(intent), live)
 	if err != nil {
 		return Change{}, fmt.Errorf("read %s: %w", name, err)
@@ -117,6 +120,19 @@ func (a Applier) intent(owner client.Object, desired runtime.ApplyConfiguration)
 	}
 	intent.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner, gvk)})
 	return intent, nil
+}
+
+// empty returns an object of the desired kind to read into: its own type, so that the cache for that type is used.
+func (a Applier) empty(intent *unstructured.Unstructured) (client.Object, error) {
+	object, err := a.Client.Scheme().New(intent.GroupVersionKind())
+	if err != nil {
+		return nil, fmt.Errorf("type of the desired object: %w", err)
+	}
+	live, ok := object.(client.Object)
+	if !ok {
+		return nil, fmt.Errorf("type of the desired object: %T has no metadata", object)
+	}
+	return live, nil
 }
 
 // read gets an object from the cache, or from the API server if the cache does not show it.

@@ -1,0 +1,110 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package webhookendpoint
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/hookonce/hookonce/api/v1alpha1"
+	"github.com/hookonce/hookonce/internal/receiverconfig"
+	"github.com/hookonce/hookonce/internal/reconcile"
+	"github.com/hookonce/hookonce/internal/render"
+)
+
+// readReceivers asks the receivers what they know.
+func (r *Reconciler) readReceivers(ctx context.Context, p *pass) error {
+	labels := render.ReceiverSelector(p.endpoint.Name)
+	var pods corev1.PodList
+	if err := r.client.List(ctx, &pods, client.InNamespace(p.endpoint.Namespace), client.MatchingLabels(labels)); err != nil {
+		return fmt.Errorf("list receiver pods: %w", err)
+	}
+	receivers, err := r.poller.Poll(ctx, p.endpoint.Namespace, labels)
+	if err != nil {
+		return err
+	}
+	p.pods, p.receivers = pods.Items, receivers
+	return nil
+}
+
+// judgeReceivers says whether enough receivers serve, and whether they do what the spec asks.
+func (p *pass) judgeReceivers() {
+	desired := render.Replicas(p.endpoint)
+	ready := min(int32(len(p.receivers.Ready())), desired)
+	p.status.Receivers = &v1alpha1.ReceiversStatus{
+		Desired: desired,
+		Ready:   ready,
+		Summary: fmt.Sprintf("%d/%d", ready, desired),
+	}
+	if p.ring == nil {
+		p.conditions.False(v1alpha1.ConditionReceiversAvailable, v1alpha1.ReasonProgressing,
+			"Receivers run as soon as there is a signing secret")
+		return
+	}
+	p.status.Receivers.Updated = min(int32(p.receivers.Updated(p.ring.Revision)), desired)
+	if ready < desired {
+		message := p.missingReceivers()
+		p.conditions.False(v1alpha1.ConditionReceiversAvailable, v1alpha1.ReasonReceiversRollingOut, "%s", message)
+		p.report(reconcile.Waiting(v1alpha1.ReasonProgressing, 0, "%s", message))
+		return
+	}
+	p.conditions.True(v1alpha1.ConditionReceiversAvailable, v1alpha1.ReasonReceiversAvailable, "As many receivers serve as the spec asks for")
+	if !rolledOut(p.deployment, desired) {
+		p.report(reconcile.Waiting(v1alpha1.ReasonProgressing, 0, "Receivers are being replaced by new ones; deliveries are served meanwhile"))
+		return
+	}
+	p.judgeConfig()
+}
+
+// missingReceivers says why there are too few.
+func (p *pass) missingReceivers() string {
+	if p.deployment != nil {
+		for _, condition := range p.deployment.Status.Conditions {
+			if condition.Type == appsv1.DeploymentProgressing && condition.Status == corev1.ConditionFalse {
+				return fmt.Sprintf("Receivers do not become ready: see kubectl describe pods -n %s -l %s=%s",
+					p.endpoint.Namespace, render.LabelEndpoint, p.names.Label)
+			}
+		}
+	}
+	return "Fewer receivers are ready than the spec asks for"
+}
+
+// rolledOut says whether every pod of the Deployment is of its newest template.
+func rolledOut(deployment *appsv1.Deployment, desired int32) bool {
+	if deployment == nil || deployment.Status.ObservedGeneration < deployment.Generation {
+		return false
+	}
+	status := deployment.Status
+	return status.UpdatedReplicas >= desired && status.Replicas == status.UpdatedReplicas
+}
+
+// judgeConfig says whether every receiver runs what the spec asks: a mounted file reaches a pod after up to two minutes.
+func (p *pass) judgeConfig() {
+	if p.document == nil {
+		return
+	}
+	answered := p.receivers.Ready().Answered()
+	if len(answered) == 0 {
+		p.report(reconcile.Waiting(v1alpha1.ReasonDatabaseUnknown, 0,
+			"No receiver answers the operator on its private port: check the NetworkPolicies between them"))
+		return
+	}
+	want := receiverconfig.Digest(p.document)
+	for _, receiver := range answered {
+		config := receiver.Status.Config
+		switch {
+		case config.Digest == want && config.Error == "":
+		case config.Error != "":
+			p.report(reconcile.Waiting(v1alpha1.ReasonConfigRefused, 0, "Receivers cannot use the configuration: %s", short(config.Error)))
+			return
+		default:
+			p.report(reconcile.Waiting(v1alpha1.ReasonProgressing, 0, "Receivers are loading the changed configuration"))
+			return
+		}
+	}
+}

@@ -1,0 +1,93 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package webhookendpoint
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/hookonce/hookonce/api/v1alpha1"
+	"github.com/hookonce/hookonce/internal/keyring"
+	"github.com/hookonce/hookonce/internal/reconcile"
+	"github.com/hookonce/hookonce/internal/render"
+)
+
+// rotate asks for a SecretRotation when the bytes under the spec's secretRef are not those that are live. Its name comes
+// from the keyring's revision and the secret, so that one change asks once, whatever happens in between.
+func (r *Reconciler) rotate(ctx context.Context, p *pass) error {
+	if p.candidate == nil || !p.changed() {
+		return nil
+	}
+	asked, err := r.asked(ctx, p)
+	if err != nil || asked {
+		return err
+	}
+	fingerprint := p.ring.Fingerprint(p.candidate.Key)
+	rotation := &v1alpha1.SecretRotation{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:      render.RotationName(p.endpoint.Name, p.ring.Revision, fingerprint),
+			Namespace: p.endpoint.Namespace,
+			Labels:    render.Labels(p.endpoint.Name, render.NameReceiver),
+		},
+		Spec: v1alpha1.SecretRotationSpec{
+			EndpointRef: v1alpha1.EndpointReference{Name: p.endpoint.Name},
+			SecretRef:   p.endpoint.Spec.Verification.SecretRef,
+			Overlap:     p.endpoint.Spec.Verification.Overlap,
+		},
+	}
+	if err := controllerutil.SetControllerReference(p.endpoint, rotation, r.client.Scheme()); err != nil {
+		return fmt.Errorf("own SecretRotation %s: %w", rotation.Name, err)
+	}
+	err = r.client.Create(ctx, rotation, reconcile.FieldOwner)
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("create SecretRotation %s: %w", rotation.Name, err)
+	}
+	log.FromContext(ctx).Info("Asked for a rotation: the signing secret has changed",
+		"rotation", rotation.Name, "fingerprint", keyring.Short(fingerprint))
+	return nil
+}
+
+// changed says whether the secret that the spec names should become current: it is new, or the Secret that the current one
+// came from holds a former one again, as after a reverted commit. A former secret in another Secret means that a
+// SecretRotation is ahead of the spec.
+func (p *pass) changed() bool {
+	switch p.found.standing {
+	case keyring.IsUnknown:
+		return true
+	case keyring.IsPrevious, keyring.IsExpired:
+		return p.ring.Current.Source == sourceOf(p.endpoint)
+	default:
+		return false
+	}
+}
+
+// asked says whether somebody has asked for this rotation and it has not begun: theirs has its own overlap.
+func (r *Reconciler) asked(ctx context.Context, p *pass) (bool, error) {
+	var rotations v1alpha1.SecretRotationList
+	if err := r.client.List(ctx, &rotations, client.InNamespace(p.endpoint.Namespace)); err != nil {
+		return false, fmt.Errorf("list SecretRotations: %w", err)
+	}
+	for i := range rotations.Items {
+		rotation := &rotations.Items[i]
+		if rotation.Spec.EndpointRef.Name != p.endpoint.Name || rotation.Spec.SecretRef != p.endpoint.Spec.Verification.SecretRef {
+			continue
+		}
+		stalled := meta.IsStatusConditionTrue(rotation.Status.Conditions, v1alpha1.ConditionStalled)
+		over := rotation.Status.StartTime != nil || rotation.Status.CompletionTime != nil || stalled
+		if !over && rotation.DeletionTimestamp.IsZero() {
+			return true, nil
+		}
+	}
+	return false, nil
+}
