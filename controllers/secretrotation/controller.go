@@ -6,6 +6,7 @@
 package secretrotation
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -20,31 +21,46 @@ import (
 	"github.com/hookonce/hookonce/internal/rotation"
 )
 
-// Reconciler brings SecretRotations about.
-type Reconciler struct {
-	// Client reads the project's kinds from the cache, and writes.
-	Client client.Client
-	// Live reads Secrets from the API server: the operator keeps no cache of Secrets.
-	Live client.Reader
-	// Poller asks receivers what they have loaded.
-	Poller *reconcile.Poller
-	// Recorder of events.
-	Recorder events.EventRecorder
-	// Intervals of looking again; DefaultIntervals if they are zero.
-	Intervals rotation.Intervals
-	// Now is the clock; time.Now if it is nil.
-	Now func() time.Time
-}
-
 // DefaultIntervals are how often a rotation is looked at.
 var DefaultIntervals = rotation.Intervals{Propagation: 2 * time.Second, Status: 10 * time.Second, Secret: 30 * time.Second}
 
+// Reconciler brings SecretRotations about.
+//
 // +kubebuilder:rbac:groups=webhooks.hookonce.dev,resources=secretrotations,verbs=get;list;watch
-// +kubebuilder:rbac:groups=webhooks.hookonce.dev,resources=secretrotations/status,verbs=get;patch
+// +kubebuilder:rbac:groups=webhooks.hookonce.dev,resources=secretrotations/status,verbs=patch
 // +kubebuilder:rbac:groups=webhooks.hookonce.dev,resources=webhookendpoints,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;update
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+type Reconciler struct {
+	client    client.Client
+	live      client.Reader
+	applier   reconcile.Applier
+	poller    *reconcile.Poller
+	recorder  events.EventRecorder
+	now       func() time.Time
+	intervals rotation.Intervals
+}
+
+// New returns a Reconciler. The client reads the project's kinds and pods through the manager's cache; live reads Secrets
+// from the API server. Intervals that are zero are those of DefaultIntervals.
+func New(
+	c client.Client, live client.Reader, recorder events.EventRecorder, now func() time.Time, intervals rotation.Intervals,
+) *Reconciler {
+	return &Reconciler{
+		client:   c,
+		live:     live,
+		applier:  reconcile.Applier{Client: c, Live: live},
+		poller:   reconcile.NewPoller(c),
+		recorder: recorder,
+		now:      now,
+		intervals: rotation.Intervals{
+			Propagation: cmp.Or(intervals.Propagation, DefaultIntervals.Propagation),
+			Status:      cmp.Or(intervals.Status, DefaultIntervals.Status),
+			Secret:      cmp.Or(intervals.Secret, DefaultIntervals.Secret),
+		},
+	}
+}
 
 // pass is everything that one look at a SecretRotation has read and decided.
 type pass struct {
@@ -59,7 +75,7 @@ type pass struct {
 // Reconcile looks at one SecretRotation.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	object := &v1alpha1.SecretRotation{}
-	if err := r.Client.Get(ctx, request.NamespacedName, object); err != nil {
+	if err := r.client.Get(ctx, request.NamespacedName, object); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if !object.DeletionTimestamp.IsZero() {
@@ -115,12 +131,11 @@ func (r *Reconciler) report(ctx context.Context, p *pass, failure error) (ctrl.R
 	} else {
 		p.decision = rotation.Decision{}
 		status = statusAsItWas(p.object)
-		result, failure = reconcile.Settle(conditions, r.intervals().Secret, reconcile.Ready{}, failure)
+		result, failure = reconcile.Settle(conditions, r.intervals.Secret, reconcile.Ready{}, failure)
 	}
 	status.WithConditions(conditions.ApplyConfigurations()...)
 
-	apply := reconcile.Applier{Client: r.Client, Live: r.Live}
-	_, err := apply.ApplyStatus(ctx, withStatus(p.object, status), p.object, reconcile.FieldOwner)
+	_, err := r.applier.ApplyStatus(ctx, withStatus(p.object, status), p.object, reconcile.FieldOwner)
 	switch {
 	case apierrors.IsNotFound(err):
 		return ctrl.Result{}, nil
@@ -131,18 +146,4 @@ func (r *Reconciler) report(ctx context.Context, p *pass, failure error) (ctrl.R
 	}
 	r.announce(p, conditions)
 	return result, failure
-}
-
-func (r *Reconciler) now() time.Time {
-	if r.Now == nil {
-		return time.Now()
-	}
-	return r.Now()
-}
-
-func (r *Reconciler) intervals() rotation.Intervals {
-	if r.Intervals == (rotation.Intervals{}) {
-		return DefaultIntervals
-	}
-	return r.Intervals
 }

@@ -22,7 +22,7 @@ const (
 // announce records an event for each thing that has changed with this pass, and none if nothing has.
 func (r *Reconciler) announce(p *pass, after *reconcile.Conditions) {
 	for _, fingerprint := range p.decision.Evicted {
-		r.Recorder.Eventf(p.object, nil, corev1.EventTypeWarning, reasonEvicted, action,
+		r.recorder.Eventf(p.object, nil, corev1.EventTypeWarning, reasonEvicted, action,
 			"the former secret %s is refused before its time: too many former secrets were still accepted", fingerprint)
 	}
 	ready := after.Find(v1alpha1.ConditionReady)
@@ -39,7 +39,7 @@ func (r *Reconciler) announce(p *pass, after *reconcile.Conditions) {
 	if warns(reason) || after.Find(v1alpha1.ConditionStalled) != nil {
 		kind = corev1.EventTypeWarning
 	}
-	r.Recorder.Eventf(p.object, nil, kind, reason, action, "%s", ready.Message)
+	r.recorder.Eventf(p.object, nil, kind, reason, action, "%s", ready.Message)
 }
 
 // warns says whether a reason is worth a warning though the rotation is not stalled.

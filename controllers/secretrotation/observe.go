@@ -36,7 +36,7 @@ func (r *Reconciler) observeSpec(_ context.Context, p *pass) error {
 		Source:    keyring.Source{Name: spec.SecretRef.Name, Key: spec.SecretRef.Key},
 		Overlap:   defaultOverlap,
 		Immediate: spec.Revocation == v1alpha1.RevocationImmediate,
-		Intervals: r.intervals(),
+		Intervals: r.intervals,
 	}
 	if spec.PreviousNotAfter != nil {
 		p.spec.PreviousNotAfter = spec.PreviousNotAfter.Time
@@ -56,7 +56,7 @@ func (r *Reconciler) observeSpec(_ context.Context, p *pass) error {
 func (r *Reconciler) observeEndpoint(ctx context.Context, p *pass) error {
 	endpoint := &v1alpha1.WebhookEndpoint{}
 	key := client.ObjectKey{Namespace: p.object.Namespace, Name: p.object.Spec.EndpointRef.Name}
-	err := r.Client.Get(ctx, key, endpoint)
+	err := r.client.Get(ctx, key, endpoint)
 	if apierrors.IsNotFound(err) || (err == nil && !endpoint.DeletionTimestamp.IsZero()) {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (r *Reconciler) observeKeyring(ctx context.Context, p *pass) error {
 	if p.endpoint == nil || p.finished() {
 		return nil
 	}
-	found, err := readRing(ctx, r.Live, r.Client.Scheme(), p.endpoint)
+	found, err := readRing(ctx, r.live, r.client.Scheme(), p.endpoint)
 	if err != nil {
 		return err
 	}
@@ -91,12 +91,12 @@ func (r *Reconciler) observeSecret(ctx context.Context, p *pass) error {
 	}
 	described, err := render.Scheme(&p.endpoint.Spec.Verification)
 	if err != nil {
-		return reconcile.Waiting(v1alpha1.ReasonInvalidSpec, r.intervals().Secret,
+		return reconcile.Waiting(v1alpha1.ReasonInvalidSpec, r.intervals.Secret,
 			"WebhookEndpoint %s has no usable verification: %s", p.endpoint.Name, err)
 	}
 	secret := &corev1.Secret{}
 	key := client.ObjectKey{Namespace: p.object.Namespace, Name: p.object.Spec.SecretRef.Name}
-	err = r.Live.Get(ctx, key, secret)
+	err = r.live.Get(ctx, key, secret)
 	if apierrors.IsNotFound(err) {
 		secret = nil
 	} else if err != nil {
@@ -143,7 +143,7 @@ func (r *Reconciler) observeSiblings(ctx context.Context, p *pass) error {
 		return nil
 	}
 	list := &v1alpha1.SecretRotationList{}
-	err := r.Client.List(ctx, list, client.InNamespace(p.object.Namespace), client.MatchingFields{endpointField: p.spec.Endpoint})
+	err := r.client.List(ctx, list, client.InNamespace(p.object.Namespace), client.MatchingFields{endpointField: p.spec.Endpoint})
 	if err != nil {
 		return fmt.Errorf("list SecretRotations of %s: %w", p.spec.Endpoint, err)
 	}
@@ -162,7 +162,7 @@ func (r *Reconciler) observeReceivers(ctx context.Context, p *pass) error {
 	if p.seen.Keyring == nil || (!rotation.Started(p.seen.Keyring, p.spec.UID) && p.seen.Secret.Usability != rotation.Usable) {
 		return nil
 	}
-	receivers, err := r.Poller.Poll(ctx, p.object.Namespace, render.ReceiverSelector(p.endpoint.Name))
+	receivers, err := r.poller.Poll(ctx, p.object.Namespace, render.ReceiverSelector(p.endpoint.Name))
 	if err != nil {
 		return err
 	}

@@ -55,18 +55,18 @@ func endpointOf(_ context.Context, object client.Object) []ctrl.Request {
 // Reconcile looks at the keyring of one endpoint.
 func (o orphans) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	endpoint := &v1alpha1.WebhookEndpoint{}
-	if err := o.Client.Get(ctx, request.NamespacedName, endpoint); err != nil {
+	if err := o.client.Get(ctx, request.NamespacedName, endpoint); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if endpoint.Spec.Suspend || !endpoint.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil
 	}
 	list := &v1alpha1.SecretRotationList{}
-	err := o.Client.List(ctx, list, client.InNamespace(endpoint.Namespace), client.MatchingFields{endpointField: endpoint.Name})
+	err := o.client.List(ctx, list, client.InNamespace(endpoint.Namespace), client.MatchingFields{endpointField: endpoint.Name})
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("list SecretRotations of %s: %w", endpoint.Name, err)
 	}
-	found, err := readRing(ctx, o.Live, o.Client.Scheme(), endpoint)
+	found, err := readRing(ctx, o.live, o.client.Scheme(), endpoint)
 	switch fault := reconcile.Classify(err); {
 	case fault != nil && fault.Class == reconcile.ClassRetry:
 		return ctrl.Result{}, err
@@ -80,10 +80,10 @@ func (o orphans) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	}
 	next, again := rotation.Sweep(o.now(), found.Keyring, alive)
 	if next != found.Keyring {
-		err = writeRing(ctx, o.Client, found, next)
+		err = writeRing(ctx, o.client, found, next)
 	}
 	if apierrors.IsConflict(err) {
-		return ctrl.Result{RequeueAfter: o.intervals().Propagation}, nil
+		return ctrl.Result{RequeueAfter: o.intervals.Propagation}, nil
 	}
 	return ctrl.Result{RequeueAfter: again}, err
 }

@@ -20,11 +20,8 @@ import (
 	"github.com/hookonce/hookonce/internal/render"
 )
 
-// Reasons of a keyring that cannot be used.
-const (
-	reasonKeyringDamaged = "KeyringDamaged"
-	reasonKeyringVersion = "KeyringVersion"
-)
+// reasonKeyringVersion is the reason of a keyring that another release wrote.
+const reasonKeyringVersion = "KeyringVersion"
 
 // ring is a keyring as it was read, with the Secret that it was read from.
 type ring struct {
@@ -54,7 +51,7 @@ func readRing(
 			"Secret %s was written by another release of the operator (%s): run that release or a later one", secret.Name, err)
 	}
 	if err != nil {
-		return nil, reconcile.Terminal(reasonKeyringDamaged,
+		return nil, reconcile.Terminal(v1alpha1.ReasonKeyringDamaged,
 			"Secret %s was changed by hand (%s): restore it, or delete it to have it made anew without former secrets", secret.Name, err)
 	}
 	return &ring{Keyring: parsed, secret: secret}, nil
@@ -81,5 +78,5 @@ func (r *Reconciler) writeKeyring(ctx context.Context, p *pass) error {
 	if p.decision.Keyring == nil {
 		return nil
 	}
-	return writeRing(ctx, r.Client, p.keyring, p.decision.Keyring)
+	return writeRing(ctx, r.client, p.keyring, p.decision.Keyring)
 }

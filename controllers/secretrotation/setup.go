@@ -55,7 +55,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr ctrl.Manager) err
 // unfinished maps an endpoint to its rotations that something may still happen to.
 func (r *Reconciler) unfinished(ctx context.Context, endpoint client.Object) []ctrl.Request {
 	list := &v1alpha1.SecretRotationList{}
-	err := r.Client.List(ctx, list, client.InNamespace(endpoint.GetNamespace()), client.MatchingFields{endpointField: endpoint.GetName()})
+	err := r.client.List(ctx, list, client.InNamespace(endpoint.GetNamespace()), client.MatchingFields{endpointField: endpoint.GetName()})
 	if err != nil {
 		log.FromContext(ctx).Error(err, "Failed to list SecretRotations of an endpoint", "endpoint", endpoint.GetName())
 		return nil

@@ -295,15 +295,19 @@ func TestLastOldUse(t *testing.T) {
 		}
 	}
 	look(time.Time{})
+	w.to(2 * time.Minute)
 	use(0, t0.Add(90*time.Second))
 	use(1, t0.Add(70*time.Second))
 	look(t0.Add(time.Minute))
-	use(0, t0.Add(119*time.Second))
-	look(t0.Add(time.Minute)) // to the minute, so that not every delivery is a write
-	use(1, t0.Add(5*time.Minute))
-	look(t0.Add(5 * time.Minute))
+	w.to(5 * time.Minute)
+	use(0, t0.Add(4*time.Minute+50*time.Second))
+	look(t0.Add(time.Minute)) // in use: not every minute is a write
+	w.to(10 * time.Minute)
+	look(t0.Add(4 * time.Minute)) // not in use any more: the last minute counts
+	use(1, t0.Add(10*time.Minute))
+	look(t0.Add(10 * time.Minute))
 	w.seen.Receivers[1].LastUsed = map[string]time.Time{} // restarted
-	look(t0.Add(5 * time.Minute))
+	look(t0.Add(10 * time.Minute))
 }
 
 func TestALostKeyring(t *testing.T) {

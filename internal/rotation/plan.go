@@ -19,6 +19,8 @@ const (
 	OverdueAfter = 5 * time.Minute
 	// youngFor is how long a new rotation looks often for what it needs and is not there.
 	youngFor = time.Minute
+	// usePrecision is how exactly the last use of a former secret is shown while it goes on.
+	usePrecision = 5 * time.Minute
 )
 
 // Spec is the rotation that is asked for.

@@ -67,13 +67,21 @@ func (r Receiver) knows(current string, revision int64) bool {
 }
 
 // lastUse is when a delivery last verified with the secret, to the minute. It never goes back: a receiver that was
-// restarted, or has dropped the secret, has forgotten.
+// restarted, or has dropped the secret, has forgotten. While the secret is in use it moves in steps of usePrecision, for a
+// write a minute would say no more.
 func (p *planner) lastUse(fingerprint string) time.Time {
-	last := p.seen.Recorded.LastOldUse
+	shown := p.seen.Recorded.LastOldUse
+	var used time.Time
 	for _, r := range p.seen.Receivers {
-		if used := r.LastUsed[fingerprint].UTC().Truncate(time.Minute); used.After(last) {
-			last = used
+		if last := r.LastUsed[fingerprint]; last.After(used) {
+			used = last
 		}
 	}
-	return last
+	ahead := used.Sub(shown)
+	idle := p.now.Sub(used) >= usePrecision
+	minute := used.UTC().Truncate(time.Minute)
+	if !used.IsZero() && minute.After(shown) && (shown.IsZero() || ahead >= usePrecision || idle) {
+		return minute
+	}
+	return shown
 }
