@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -27,6 +28,18 @@ func TestNormalReference(t *testing.T) {
 	for _, reference := range []string{"", "a b", "a@sha256:0"} {
 		if got, err := normalReference(reference); err == nil {
 			t.Errorf("%q: got %s, want an error", reference, got)
+		}
+	}
+}
+
+func TestImageNames(t *testing.T) {
+	for reference, want := range map[string][]string{
+		"ghcr.io/a/b:1":              {"ghcr.io/a/b:1"},
+		"docker.io/a/b:1":            {"docker.io/a/b:1", "a/b:1"},
+		"docker.io/library/b:latest": {"docker.io/library/b:latest", "library/b:latest", "b:latest", "docker.io/library/b", "library/b", "b"},
+	} {
+		if got := imageNames(reference); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", reference, got, want)
 		}
 	}
 }
@@ -79,6 +92,9 @@ func TestUnpackIntoReplacesTheImage(t *testing.T) {
 		got, err := os.ReadFile(filepath.Join(folder, "rootfs", "receiver"))
 		if err != nil || string(got) != content {
 			t.Errorf("binary holds %q, %v; want %q", got, err, content)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "hookonce%2Fhookonce:dev", "rootfs", "receiver")); err != nil {
+			t.Errorf("the image lacks its short name: %v", err)
 		}
 		var manifest imageManifest
 		description, err := os.ReadFile(filepath.Join(folder, "image.json"))

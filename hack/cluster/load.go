@@ -7,7 +7,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -67,13 +69,30 @@ type imageManifest struct {
 // imageFolder is the name of the folder that holds an image for the process node.
 func imageFolder(reference string) string { return url.PathEscape(reference) }
 
+// imageNames are the ways in which a pod may spell a normal reference.
+func imageNames(reference string) []string {
+	names := []string{reference}
+	if short, ok := strings.CutPrefix(reference, "docker.io/"); ok {
+		names = append(names, short)
+		if shorter, ok := strings.CutPrefix(short, "library/"); ok {
+			names = append(names, shorter)
+		}
+	}
+	for _, name := range names {
+		if untagged, ok := strings.CutSuffix(name, ":latest"); ok {
+			names = append(names, untagged)
+		}
+	}
+	return names
+}
+
 // unpackInto puts the binaries where the process node finds them: DIR/ESCAPED-REFERENCE with
-// image.json and rootfs/NAME. The folder is a link that changes at once, so that a pod started
-// meanwhile sees the old image or the new one.
+// image.json and rootfs/NAME. That folder is a link which changes at once, so that a pod
+// started meanwhile sees the old image or the new one.
 func (b builtImage) unpackInto(dir string) error {
-	link := filepath.Join(dir, imageFolder(b.spec.reference))
 	target := "." + b.digest.Hex[:16]
-	if current, err := os.Readlink(link); err == nil && current == target {
+	current, err := os.Readlink(filepath.Join(dir, imageFolder(b.spec.reference)))
+	if err == nil && current == target {
 		progress("image %s is there already (%s)", b.spec.reference, b.digest)
 		return nil
 	}
@@ -92,18 +111,27 @@ func (b builtImage) unpackInto(dir string) error {
 	if err := writeFile(filepath.Join(folder, "image.json"), manifest); err != nil {
 		return err
 	}
-	fresh := link + ".new"
-	if err := os.Remove(fresh); err != nil && !os.IsNotExist(err) {
-		return fmt.Errorf("remove an unfinished image: %w", err)
-	}
-	if err := os.Symlink(target, fresh); err != nil {
-		return fmt.Errorf("name image %s: %w", b.spec.reference, err)
-	}
-	if err := os.Rename(fresh, link); err != nil {
-		return fmt.Errorf("name image %s: %w", b.spec.reference, err)
+	// The full name comes last: it is what says above that the image is there.
+	names := imageNames(b.spec.reference)
+	for _, name := range append(names[1:], names[0]) {
+		if err := relink(filepath.Join(dir, imageFolder(name)), target); err != nil {
+			return fmt.Errorf("name image %s: %w", b.spec.reference, err)
+		}
 	}
 	progress("loaded image %s (%s)", b.spec.reference, b.digest)
 	return nil
+}
+
+// relink makes link point to target in one step.
+func relink(link, target string) error {
+	fresh := link + ".new"
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Symlink(target, fresh); err != nil {
+		return err
+	}
+	return os.Rename(fresh, link)
 }
 
 func copyProgram(from, to string) error {

@@ -6,21 +6,30 @@
 package image
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
-// entrypointFile holds what runs when a container names no command: one argument a line, the
-// first of them the program.
-const entrypointFile = "entrypoint"
+// The content of an image's folder.
+const (
+	manifestFile = "image.json"
+	rootFolder   = "rootfs"
+)
 
-// Store is the folder that holds a folder for each image.
+// Store is the folder that holds a folder (or a link to one) for each image.
 type Store struct {
 	Dir string
+}
+
+// Manifest is image.json: what an image says about itself. Other fields are ignored.
+type Manifest struct {
+	Digest     string   `json:"digest"`
+	Entrypoint []string `json:"entrypoint"` // runs when a container names no command
 }
 
 // MissingError says that the store has no folder for an image.
@@ -33,50 +42,50 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("image %q is not on this node: no folder %s", e.Image, e.Folder)
 }
 
-// Folder is where the binaries of an image are: the image's name with every character other
-// than letters, digits, '.', '_' and '-' replaced by '_'.
-func (s Store) Folder(image string) string {
-	name := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
-			return r
-		default:
-			return '_'
-		}
-	}, image)
-	return filepath.Join(s.Dir, name)
+// Folder is where an image is: the reference as it stands in the pod, with '/' and what else a
+// file name cannot hold escaped as in a URL's path element.
+func (s Store) Folder(reference string) string {
+	return filepath.Join(s.Dir, url.PathEscape(reference))
 }
 
-// Resolve turns a container's command and args into the path of a program and its arguments
-// (without the program's own name). An empty command means the image's entrypoint. The error is
-// a *MissingError when there is no such image, and otherwise says what the image lacks.
-func (s Store) Resolve(image string, command, args []string) (string, []string, error) {
-	folder := s.Folder(image)
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return "", nil, &MissingError{Image: image, Folder: folder}
+// Resolved is a program of an image, ready to run.
+type Resolved struct {
+	Program string
+	Args    []string // without the program's own name
+	Digest  string   // of the image; empty if it has none
+}
+
+// Resolve turns a container's command and args into a program and its arguments. The image's root
+// is the folder rootfs; a bare name is looked up there. An empty command means the entrypoint in
+// image.json, which is otherwise not needed. The error is a *MissingError when there is no such
+// image, and otherwise says what the image lacks.
+func (s Store) Resolve(reference string, command, args []string) (Resolved, error) {
+	// A link may point to a newer build at any time; one container's run uses one build.
+	folder, err := filepath.EvalSymlinks(s.Folder(reference))
+	if err != nil {
+		return Resolved{}, &MissingError{Image: reference, Folder: s.Folder(reference)}
+	}
+	manifest, err := readManifest(folder)
+	if err != nil {
+		return Resolved{}, fmt.Errorf("image %q: %w", reference, err)
 	}
 	if len(command) == 0 {
-		entrypoint, err := readEntrypoint(folder)
-		if err != nil {
-			return "", nil, fmt.Errorf("image %q: %w", image, err)
-		}
-		command = entrypoint
+		command = manifest.Entrypoint
 	}
-	program, err := find(folder, command[0])
+	if len(command) == 0 || command[0] == "" {
+		return Resolved{}, fmt.Errorf("image %q: neither the container nor the image's %s names a command", reference, manifestFile)
+	}
+	program, err := find(filepath.Join(folder, rootFolder), command[0])
 	if err != nil {
-		return "", nil, fmt.Errorf("image %q: %w", image, err)
+		return Resolved{}, fmt.Errorf("image %q: %w", reference, err)
 	}
 	arguments := append(append([]string{}, command[1:]...), args...)
-	return program, arguments, nil
+	return Resolved{Program: program, Args: arguments, Digest: manifest.Digest}, nil
 }
 
-// find looks below the folder only: the image's root is the folder, and a bare name is looked up
-// there as if the folder were the search path.
-func find(folder, program string) (string, error) {
-	if program == "" {
-		return "", errors.New("the command is empty")
-	}
-	path := filepath.Join(folder, filepath.Clean("/"+program))
+// find looks below the root only.
+func find(root, program string) (string, error) {
+	path := filepath.Join(root, filepath.Clean("/"+program))
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("it has no program %q (looked for %s)", program, path)
@@ -90,22 +99,17 @@ func find(folder, program string) (string, error) {
 	return path, nil
 }
 
-func readEntrypoint(folder string) ([]string, error) {
-	content, err := os.ReadFile(filepath.Join(folder, entrypointFile))
+func readManifest(folder string) (Manifest, error) {
+	content, err := os.ReadFile(filepath.Join(folder, manifestFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the container names no command and the image has no file %q", entrypointFile)
+		return Manifest{}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the entrypoint: %w", err)
+		return Manifest{}, fmt.Errorf("read %s: %w", manifestFile, err)
 	}
-	var command []string
-	for line := range strings.Lines(string(content)) {
-		if line = strings.TrimSpace(line); line != "" {
-			command = append(command, line)
-		}
+	var manifest Manifest
+	if err := json.Unmarshal(content, &manifest); err != nil {
+		return Manifest{}, fmt.Errorf("parse %s: %w", manifestFile, err)
 	}
-	if len(command) == 0 {
-		return nil, fmt.Errorf("the image's file %q is empty", entrypointFile)
-	}
-	return command, nil
+	return manifest, nil
 }

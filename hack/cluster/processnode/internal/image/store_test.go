@@ -16,13 +16,17 @@ import (
 func TestResolve(t *testing.T) {
 	store := Store{Dir: t.TempDir()}
 	folder := store.Folder("ghcr.io/hookonce/hookonce:dev")
-	if got, want := filepath.Base(folder), "ghcr.io_hookonce_hookonce_dev"; got != want {
+	if got, want := filepath.Base(folder), "ghcr.io%2Fhookonce%2Fhookonce:dev"; got != want {
 		t.Fatalf("folder is %q, want %q", got, want)
 	}
-	writeFile(t, filepath.Join(folder, "receiver"), "binary", 0o755)
-	writeFile(t, filepath.Join(folder, "notes"), "text", 0o644)
-	writeFile(t, filepath.Join(folder, "entrypoint"), "/receiver\nserve\n", 0o644)
-	writeFile(t, filepath.Join(store.Dir, "outside"), "binary", 0o755)
+	build := filepath.Join(store.Dir, ".build-1")
+	if err := os.Symlink(".build-1", folder); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(build, "rootfs/receiver"), "binary", 0o755)
+	writeFile(t, filepath.Join(build, "rootfs/notes"), "text", 0o644)
+	writeFile(t, filepath.Join(build, "outside"), "binary", 0o755)
+	writeFile(t, filepath.Join(build, "image.json"), `{"digest":"sha256:1","entrypoint":["/receiver","serve"],"user":"65532"}`, 0o644)
 
 	tests := []struct {
 		name          string
@@ -36,11 +40,11 @@ func TestResolve(t *testing.T) {
 		{name: "no such program", command: []string{"/operator"}, wantErr: `no program "/operator"`},
 		{name: "not executable", command: []string{"/notes"}, wantErr: "not an executable file"},
 		{name: "outside the image", command: []string{"../outside"}, wantErr: "no program"},
-		{name: "empty", command: []string{""}, wantErr: "the command is empty"},
+		{name: "empty", command: []string{""}, wantErr: "names a command"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			program, arguments, err := store.Resolve("ghcr.io/hookonce/hookonce:dev", test.command, test.args)
+			got, err := store.Resolve("ghcr.io/hookonce/hookonce:dev", test.command, test.args)
 			if test.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), test.wantErr) {
 					t.Fatalf("error is %v, want %q in it", err, test.wantErr)
@@ -50,11 +54,9 @@ func TestResolve(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if program != filepath.Join(folder, "receiver") {
-				t.Errorf("program is %s", program)
-			}
-			if diff := cmp.Diff(test.want, arguments); diff != "" {
-				t.Errorf("arguments (-want +got):\n%s", diff)
+			want := Resolved{Program: filepath.Join(build, "rootfs/receiver"), Args: test.want, Digest: "sha256:1"}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -62,13 +64,24 @@ func TestResolve(t *testing.T) {
 
 func TestResolveUnknownImage(t *testing.T) {
 	store := Store{Dir: t.TempDir()}
-	_, _, err := store.Resolve("nowhere:1", []string{"/x"}, nil)
+	_, err := store.Resolve("nowhere:1", []string{"/x"}, nil)
 	var missing *MissingError
 	if !errors.As(err, &missing) {
 		t.Fatalf("error is %v, want a *MissingError", err)
 	}
-	if !strings.Contains(err.Error(), "nowhere_1") {
+	if !strings.Contains(err.Error(), "nowhere:1") {
 		t.Errorf("the message %q does not name the folder", err)
+	}
+}
+
+func TestResolveWithoutManifest(t *testing.T) {
+	store := Store{Dir: t.TempDir()}
+	writeFile(t, filepath.Join(store.Folder("app"), "rootfs/app"), "binary", 0o755)
+	if _, err := store.Resolve("app", []string{"/app"}, nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := store.Resolve("app", nil, nil); err == nil {
+		t.Error("no command, and no entrypoint, but no error")
 	}
 }
 

@@ -186,17 +186,20 @@ func (r *Runner) command(c *container, spec *corev1.Container) (process.Spec, er
 		}
 		return filled
 	}
-	path, args, err := r.node.Images.Resolve(spec.Image, fill(spec.Command), fill(spec.Args))
+	resolved, err := r.node.Images.Resolve(spec.Image, fill(spec.Command), fill(spec.Args))
 	if err != nil {
 		return process.Spec{}, err
 	}
+	r.mu.Lock()
+	c.status.ImageID = "process://" + spec.Image + "@" + resolved.Digest
+	r.mu.Unlock()
 	dir := r.workDir()
 	if spec.WorkingDir != "" {
 		if mounted := rewriter.Rewrite(spec.WorkingDir); mounted != spec.WorkingDir {
 			dir = mounted
 		}
 	}
-	return process.Spec{Path: path, Args: args, Env: vars.Strings(rewriter.Rewrite), Dir: dir}, nil
+	return process.Spec{Path: resolved.Program, Args: resolved.Args, Env: vars.Strings(rewriter.Rewrite), Dir: dir}, nil
 }
 
 func (r *Runner) kubeconfig() string {
@@ -213,7 +216,6 @@ func (r *Runner) setRunning(c *container, spec *corev1.Container, begin time.Tim
 		default:
 		}
 		c.status.Image = spec.Image
-		c.status.ImageID = "process://" + r.node.Images.Folder(spec.Image)
 		c.status.ContainerID = r.containerID(c)
 		c.status.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(begin)}}
 		c.status.Ready, c.status.Started = c.health.Ready(), new(c.health.Started())
