@@ -12,7 +12,6 @@ import (
 
 	"github.com/golangci/golangci-lint/v2/pkg/commands"
 	"github.com/golangci/golangci-lint/v2/pkg/exitcodes"
-
 	_ "sigs.k8s.io/kube-api-linter/pkg/plugin/base"
 	_ "sigs.k8s.io/kube-api-linter/pkg/registration"
 	_ "sigs.k8s.io/logtools/logcheck/gclplugin"
