@@ -44,6 +44,7 @@ $$;
 -- gate waits while the advisory lock 42 is held by somebody else, and then books.
 CREATE FUNCTION shop.gate(e hookonce.event) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
+  SET LOCAL lock_timeout = 0;
   PERFORM pg_advisory_xact_lock(42);
   RETURN shop.book(e);
 END $$;
