@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -137,15 +138,15 @@ func envtestFolder(ctx context.Context, s settings) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	name := "envtest"
+	names := []string{"envtest"}
 	for _, c := range components {
 		key, err := cacheKey(s.source, c)
 		if err != nil {
 			return "", err
 		}
-		name += "-" + key[:8]
+		names = append(names, key[:8])
 	}
-	folder := filepath.Join(s.cache, name)
+	folder := filepath.Join(s.cache, strings.Join(names, "-"))
 	if _, err := os.Stat(folder); err == nil {
 		return folder, nil
 	}

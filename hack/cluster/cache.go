@@ -11,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sort"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -25,7 +25,7 @@ func cacheKey(source string, c component) (string, error) {
 	for name, pkg := range c.commands {
 		commands = append(commands, name+"="+pkg)
 	}
-	sort.Strings(commands)
+	slices.Sort(commands)
 	fmt.Fprintln(sum, commands)
 	files, err := sourceFiles(filepath.Join(source, c.dir))
 	if err != nil {
@@ -64,7 +64,7 @@ func sourceFiles(dir string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the sources in %s: %w", dir, err)
 	}
-	sort.Strings(files)
+	slices.Sort(files)
 	return files, nil
 }
 

@@ -39,7 +39,7 @@ func newAPIClient(s settings, kind nodeKind) (*apiClient, error) {
 	}
 	return &apiClient{
 		http: &http.Client{Transport: transport, Timeout: 5 * time.Second},
-		base: localURL("https", kind.hostAddress(), portAPIServer, ""),
+		base: localURL("https", kind.hostAddress(), portAPIServer),
 	}, nil
 }
 
@@ -61,8 +61,12 @@ func (c *apiClient) nodeReady(ctx context.Context) error {
 	}
 	var node struct {
 		Status struct {
-			Conditions []struct{ Type, Status, Message string }
-		}
+			Conditions []struct {
+				Type    string `json:"type"`
+				Status  string `json:"status"`
+				Message string `json:"message"`
+			} `json:"conditions"`
+		} `json:"status"`
 	}
 	if err := json.NewDecoder(response.Body).Decode(&node); err != nil {
 		return fmt.Errorf("parse the node: %w", err)

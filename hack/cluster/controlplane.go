@@ -11,13 +11,13 @@ import (
 )
 
 // localURL is the address of a component that listens on this host.
-func localURL(scheme, host string, port int, path string) string {
-	return fmt.Sprintf("%s://%s:%d%s", scheme, host, port, path)
+func localURL(scheme, host string, port int) string {
+	return fmt.Sprintf("%s://%s:%d", scheme, host, port)
 }
 
 func (l *local) startEtcd(ctx context.Context) error {
-	client := localURL("http", loopbackIP, portEtcdClient, "")
-	peer := localURL("http", loopbackIP, portEtcdPeer, "")
+	client := localURL("http", loopbackIP, portEtcdClient)
+	peer := localURL("http", loopbackIP, portEtcdPeer)
 	if err := l.start(process{name: "etcd", path: l.bin["etcd"], args: []string{
 		"--name=" + clusterName, "--data-dir=" + l.path("etcd"), "--unsafe-no-fsync",
 		"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
@@ -28,7 +28,7 @@ func (l *local) startEtcd(ctx context.Context) error {
 		return err
 	}
 	return l.waitFor(ctx, "etcd", 60*time.Second, func(ctx context.Context) error {
-		return probe(ctx, http.DefaultClient, client+"/health")
+		return probe(ctx, &http.Client{Timeout: 5 * time.Second}, client+"/health")
 	})
 }
 
@@ -36,7 +36,7 @@ func (l *local) startAPIServer(ctx context.Context) error {
 	host := l.kind.hostAddress()
 	pki := func(name string) string { return l.path("pki", name) }
 	args := []string{
-		"--etcd-servers=" + localURL("http", loopbackIP, portEtcdClient, ""),
+		"--etcd-servers=" + localURL("http", loopbackIP, portEtcdClient),
 		"--bind-address=" + host, fmt.Sprintf("--secure-port=%d", portAPIServer),
 		"--advertise-address=" + gatewayIP,
 		"--service-cluster-ip-range=" + serviceCIDR,

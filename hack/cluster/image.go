@@ -13,7 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,7 +138,7 @@ func packFiles(files map[string]string) ([]byte, error) {
 	for folder := range folders {
 		names = append(names, folder)
 	}
-	sort.Strings(names)
+	slices.Sort(names)
 	var out bytes.Buffer
 	writer := tar.NewWriter(&out)
 	for _, name := range names {

@@ -200,12 +200,16 @@ func tearDownNetwork(ctx context.Context) error {
 }
 
 func removeLink(ctx context.Context, name string) error {
-	if _, err := os.Stat("/sys/class/net/" + name); err != nil {
+	if !linkExists(name) {
 		return nil
 	}
-	_, err := run(ctx, "ip", "link", "delete", name)
-	if _, gone := os.Stat("/sys/class/net/" + name); gone != nil {
-		return nil
+	if _, err := run(ctx, "ip", "link", "delete", name); err != nil && linkExists(name) {
+		return err
 	}
-	return err
+	return nil
+}
+
+func linkExists(name string) bool {
+	_, err := os.Stat("/sys/class/net/" + name)
+	return err == nil
 }

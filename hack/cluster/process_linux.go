@@ -69,7 +69,7 @@ func markedProcesses(state string) []pidRecord {
 }
 
 func hasVariable(environment, variable []byte) bool {
-	for _, entry := range bytes.Split(environment, []byte{0}) {
+	for entry := range bytes.SplitSeq(environment, []byte{0}) {
 		if bytes.Equal(entry, variable) {
 			return true
 		}

@@ -10,7 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -222,7 +222,8 @@ func parseMounts(mountinfo, dir string) []string {
 		}
 	}
 	// A mount point always sorts before what is inside it.
-	sort.Sort(sort.Reverse(sort.StringSlice(points)))
+	slices.Sort(points)
+	slices.Reverse(points)
 	return points
 }
 

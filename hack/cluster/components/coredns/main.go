@@ -6,6 +6,7 @@
 package main
 
 import (
+	"github.com/coredns/coredns/coremain"
 	_ "github.com/coredns/coredns/plugin/bind"
 	_ "github.com/coredns/coredns/plugin/cache"
 	_ "github.com/coredns/coredns/plugin/errors"
@@ -15,8 +16,6 @@ import (
 	_ "github.com/coredns/coredns/plugin/loop"
 	_ "github.com/coredns/coredns/plugin/ready"
 	_ "github.com/coredns/coredns/plugin/template"
-
-	"github.com/coredns/coredns/coremain"
 )
 
 func main() {

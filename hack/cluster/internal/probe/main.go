@@ -40,7 +40,7 @@ func main() {
 		return strings.Join(addresses, " "), err
 	})
 	answer(mux, "/get", func(r *http.Request) (string, error) {
-		return get(r.Context(), http.DefaultClient, r.FormValue("url"), "")
+		return get(r.Context(), &http.Client{Timeout: 10 * time.Second}, r.FormValue("url"), "")
 	})
 	answer(mux, "/pods", listPods)
 	server := &http.Server{Addr: ":8080", Handler: mux, ReadHeaderTimeout: 5 * time.Second}
@@ -78,7 +78,8 @@ func listPods(r *http.Request) (string, error) {
 	if !pool.AppendCertsFromPEM(authority) {
 		return "", errors.New("ca.crt holds no certificate")
 	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}
+	client := &http.Client{Timeout: 10 * time.Second, Transport: transport}
 	return get(r.Context(), client, "https://kubernetes.default.svc/api/v1/namespaces/default/pods", string(token))
 }
 
