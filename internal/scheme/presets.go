@@ -36,14 +36,16 @@ const (
 // presets is the table of the schemes that are known by name. Where the facts come from: docs/reference.
 var presets = []Scheme{
 	{
-		Name:          Paymos,
-		Signature:     Signature{Header: "X-Webhook-Signature", Separator: ",", Prefix: "v1=", Encoding: Hex, Algorithm: SHA256},
-		StringToSign:  "{timestamp}.{body}",
-		Key:           Key{Encoding: Raw, MinBytes: MinIssuedKeyBytes},
-		Timestamp:     &Timestamp{Header: "X-Webhook-Signature", Prefix: "t=", Unit: Seconds},
-		EventID:       []Source{{Path: []string{"event_id"}}},
-		EventType:     []Source{{Path: []string{"event_type"}}},
-		ResourceID:    []Source{{Path: []string{"data", "invoice_id"}}, {Path: []string{"data", "withdrawal_id"}}, {Path: []string{"data", "id"}}},
+		Name:         Paymos,
+		Signature:    Signature{Header: "X-Webhook-Signature", Separator: ",", Prefix: "v1=", Encoding: Hex, Algorithm: SHA256},
+		StringToSign: "{timestamp}.{body}",
+		Key:          Key{Encoding: Raw, MinBytes: MinIssuedKeyBytes},
+		Timestamp:    &Timestamp{Header: "X-Webhook-Signature", Prefix: "t=", Unit: Seconds},
+		EventID:      []Source{{Path: []string{"event_id"}}},
+		EventType:    []Source{{Path: []string{"event_type"}}},
+		ResourceID: []Source{
+			{Path: []string{"data", "invoice_id"}}, {Path: []string{"data", "withdrawal_id"}}, {Path: []string{"data", "id"}},
+		},
 		EventIDSigned: true,
 		Behavior:      Behavior{RetryHorizon: 16*time.Hour + 3*time.Minute, SignsWithBoth: true},
 	},

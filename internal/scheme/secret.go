@@ -81,7 +81,8 @@ func (k Key) decode(text string) ([]byte, *SecretProblem) {
 	case Hex:
 		key, err := hex.DecodeString(text)
 		if err != nil {
-			return nil, &SecretProblem{SecretUndecodable, "the secret is not hexadecimal: an even number of 0-9 and a-f is expected" + afterPrefix(k.Prefix)}
+			return nil, &SecretProblem{SecretUndecodable, "the secret is not hexadecimal: " +
+				"an even number of 0-9 and a-f is expected" + afterPrefix(k.Prefix)}
 		}
 		return key, nil
 	case Base64:
@@ -95,11 +96,13 @@ func (k Key) decode(text string) ([]byte, *SecretProblem) {
 // in another way than we do would sign with another key, and nobody could see why.
 func (k Key) decodeBase64(text string) ([]byte, *SecretProblem) {
 	if strings.ContainsAny(text, "-_") {
-		return nil, &SecretProblem{SecretUndecodable, "the secret has - or _, of URL-safe base64; write it with + and / in standard base64" + afterPrefix(k.Prefix)}
+		return nil, &SecretProblem{SecretUndecodable, "the secret has - or _, of URL-safe base64; " +
+			"write it with + and / in standard base64" + afterPrefix(k.Prefix)}
 	}
 	key, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil || base64.StdEncoding.EncodeToString(key) != text {
-		return nil, &SecretProblem{SecretUndecodable, "the secret is not standard base64 with its padding" + afterPrefix(k.Prefix) + "; copy it again, whole"}
+		return nil, &SecretProblem{SecretUndecodable, "the secret is not standard base64 with its padding" +
+			afterPrefix(k.Prefix) + "; copy it again, whole"}
 	}
 	return key, nil
 }
@@ -120,9 +123,11 @@ func (k Key) checkLength(length int) *SecretProblem {
 	case length == 0:
 		return &SecretProblem{SecretEmpty, "the secret decodes to an empty key, with which everybody can sign"}
 	case length < k.MinBytes:
-		return &SecretProblem{SecretTooShort, fmt.Sprintf("the secret's key has %d bytes; this scheme's have at least %d: was it cut off?", length, k.MinBytes)}
+		return &SecretProblem{SecretTooShort, fmt.Sprintf(
+			"the secret's key has %d bytes; this scheme's have at least %d: was it cut off?", length, k.MinBytes)}
 	case length > most:
-		return &SecretProblem{SecretTooLong, fmt.Sprintf("the secret's key has %d bytes; this scheme's have at most %d: is it another file?", length, most)}
+		return &SecretProblem{SecretTooLong, fmt.Sprintf(
+			"the secret's key has %d bytes; this scheme's have at most %d: is it another file?", length, most)}
 	}
 	return nil
 }
@@ -136,7 +141,8 @@ func inspect(text []byte) *SecretProblem {
 		return &SecretProblem{SecretWhitespace, "the secret is UTF-16 with a byte order mark; save it as UTF-8 without one"}
 	}
 	if !utf8.Valid(text) {
-		return &SecretProblem{SecretUndecodable, "the secret is not UTF-8 text; write a binary key as base64 or hexadecimal, and say so in key.encoding"}
+		return &SecretProblem{SecretUndecodable, "the secret is not UTF-8 text; " +
+			"write a binary key as base64 or hexadecimal, and say so in key.encoding"}
 	}
 	if problem := inspectRunes(string(text)); problem != nil {
 		return problem
@@ -148,14 +154,16 @@ func inspectRunes(text string) *SecretProblem {
 	first, _ := utf8.DecodeRuneInString(text)
 	last, _ := utf8.DecodeLastRuneInString(text)
 	if unicode.IsSpace(first) || unicode.IsSpace(last) {
-		return &SecretProblem{SecretWhitespace, "the secret begins or ends with a blank or a line break (one line break at the end is removed, no more); write it with printf %s instead of echo"}
+		return &SecretProblem{SecretWhitespace, "the secret begins or ends with a blank or a line break " +
+			"(one line break at the end is removed, no more); write it with printf %s instead of echo"}
 	}
 	for _, r := range text {
 		switch {
 		case r == '\n' || r == '\r':
 			return &SecretProblem{SecretWhitespace, "the secret has a line break inside; it must be one line"}
 		case unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029':
-			return &SecretProblem{SecretWhitespace, "the secret has an invisible mark in it, such as a byte order mark or a zero-width space; save it as UTF-8 without one"}
+			return &SecretProblem{SecretWhitespace, "the secret has an invisible mark in it, " +
+				"such as a byte order mark or a zero-width space; save it as UTF-8 without one"}
 		case unicode.IsControl(r):
 			return &SecretProblem{SecretUndecodable, "the secret has a control character in it; it must be text"}
 		}
@@ -169,7 +177,8 @@ var wrongPrefixes = []struct{ prefix, message string }{
 	{"v1a,", "the secret begins with \"v1a,\", which belongs to ed25519 signatures; this scheme needs the symmetric secret, whsec_..."},
 	{"whpk_", "the secret begins with \"whpk_\": it is a public ed25519 key; this scheme needs the symmetric secret, whsec_..."},
 	{"whsk_", "the secret begins with \"whsk_\": it is a private ed25519 key; this scheme needs the symmetric secret, whsec_..."},
-	{"d2hzZWNf", "the secret is base64 of a text that begins with \"whsec_\": it was encoded twice; put it into stringData, or encode it once"},
+	{"d2hzZWNf", "the secret is base64 of a text that begins with \"whsec_\": it was encoded twice; " +
+		"put it into stringData, or encode it once"},
 }
 
 func inspectPrefix(text string) *SecretProblem {

@@ -22,7 +22,9 @@ const (
 const maxDepth = 16
 
 // hopHeaders never reach a handler as they were sent, or not at all, so that nothing can be read from them.
-var hopHeaders = []string{"host", "connection", "content-length", "transfer-encoding", "trailer", "te", "upgrade", "keep-alive", "proxy-connection"}
+var hopHeaders = []string{
+	"host", "connection", "content-length", "transfer-encoding", "trailer", "te", "upgrade", "keep-alive", "proxy-connection",
+}
 
 // WithDefaults fills in what a scheme that a user describes may leave open: the name HMAC, hexadecimal SHA-256 over the
 // body, a raw key, a timestamp in seconds in the signature's header, the lengths of keys and the retry horizon.
@@ -79,7 +81,8 @@ func Validate(s Scheme) error {
 		problems = append(problems, errors.New("eventID: say in which header or at which path of the body the event's id is"))
 	}
 	if s.EventIDSigned && !s.CoversID() {
-		problems = append(problems, errors.New("eventIDSigned: it is true, but the id is in a header and stringToSign has no {id}: leave it out, or name the signed id"))
+		problems = append(problems, errors.New("eventIDSigned: it is true, but the id is in a header and "+
+			"stringToSign has no {id}: leave it out, or name the signed id"))
 	}
 	if s.Behavior.RetryHorizon <= 0 {
 		problems = append(problems, errors.New("behavior.retryHorizon: it must be positive"))
@@ -132,7 +135,8 @@ func validateStringToSign(s Scheme) []error {
 			problems = append(problems, errors.New("stringToSign: {id} needs eventID.header, and no other source of the id"))
 		}
 		if AfterID(text) == "" {
-			problems = append(problems, errors.New("stringToSign: put the character that the provider signs after {id} after it, or ids and bodies can be shifted into each other"))
+			problems = append(problems, errors.New("stringToSign: put the character that the provider signs after {id} "+
+				"after it, or ids and bodies can be shifted into each other"))
 		}
 	}
 	return problems
@@ -169,7 +173,8 @@ func validateTimestamp(s Scheme) []error {
 	}
 	switch {
 	case s.Signature.Separator == "":
-		problems = append(problems, errors.New("timestamp.header: the signature's header is one element; set signature.separator or name another header"))
+		problems = append(problems, errors.New("timestamp.header: the signature's header is one element; "+
+			"set signature.separator or name another header"))
 	case t.Prefix == "" || s.Signature.Prefix == "":
 		problems = append(problems, errors.New("timestamp.prefix: the signature and the timestamp share a header, so both need a prefix"))
 	case strings.HasPrefix(t.Prefix, s.Signature.Prefix) || strings.HasPrefix(s.Signature.Prefix, t.Prefix):

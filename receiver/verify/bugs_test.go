@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -233,7 +234,7 @@ func TestB15TooManySignatures(t *testing.T) {
 	}
 	r := signedRequest(t, s, bodyFor, now, keys...)
 	expectAccepted(t, s, secretsOf(keys[maxElements-1]), r)
-	r = signedRequest(t, s, bodyFor, now, append(keys, key)...)
+	r = signedRequest(t, s, bodyFor, now, slices.Concat(keys, [][]byte{key})...)
 	expectCause(t, s, secretsOf(key), r, receiver.CauseMalformedHeader, 400)
 }
 

@@ -66,6 +66,7 @@ func isResource(v value) bool {
 		return isToken(v.text)
 	case number:
 		return isToken(v.text) && isNatural(v.text)
+	case other:
 	}
 	return false
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/textproto"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -96,10 +97,8 @@ func split(value, separator string) ([]string, error) {
 		return nil, reject(receiver.CauseMalformedHeader)
 	}
 	elements := strings.Split(value, separator)
-	for _, element := range elements {
-		if element == "" {
-			return nil, reject(receiver.CauseMalformedHeader)
-		}
+	if slices.Contains(elements, "") {
+		return nil, reject(receiver.CauseMalformedHeader)
 	}
 	return elements, nil
 }
@@ -148,6 +147,7 @@ func decode(encoding scheme.Encoding, text string) ([]byte, bool) {
 	case scheme.Base64:
 		signature, err := base64.StdEncoding.Strict().DecodeString(text)
 		return signature, err == nil && base64.StdEncoding.EncodeToString(signature) == text
+	case scheme.Raw:
 	}
 	return nil, false
 }

@@ -82,18 +82,20 @@ func (s *scanner) value(active []int, depth int) error {
 }
 
 func valueOf(token jsontext.Token) value {
-	switch token.Kind() {
-	case jsontext.KindString:
-		if content := token.String(); content != "" {
-			return value{kind: text, text: content}
-		}
-		return value{}
-	case jsontext.KindNumber:
+	kind := token.Kind()
+	if kind == jsontext.KindNumber {
 		return value{kind: number, text: token.String()}
-	case jsontext.KindNull:
+	}
+	if kind == jsontext.KindNull {
 		return value{}
 	}
-	return value{kind: other}
+	if kind != jsontext.KindString {
+		return value{kind: other}
+	}
+	if content := token.String(); content != "" {
+		return value{kind: text, text: content}
+	}
+	return value{}
 }
 
 // object reads an object whose members some of the paths go through.

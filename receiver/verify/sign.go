@@ -38,7 +38,8 @@ func Sign(s scheme.Scheme, keys [][]byte, d Draft, now time.Time) (http.Header, 
 		return nil, fmt.Errorf("sign as %s: %w", s.Name, err)
 	}
 	if strings.Contains(s.StringToSign, scheme.PlaceholderID) && checkSignedID(s, d.EventID) != "" {
-		return nil, fmt.Errorf("sign as %s: the event id must be 1 to 255 visible ASCII characters without %q", s.Name, scheme.AfterID(s.StringToSign))
+		return nil, fmt.Errorf("sign as %s: the event id must be 1 to 255 visible ASCII characters without %q",
+			s.Name, scheme.AfterID(s.StringToSign))
 	}
 	timestamp := timestampAt(s.Timestamp, now)
 	head, _ := expand(s, d.EventID, timestamp)
