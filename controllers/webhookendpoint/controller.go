@@ -47,8 +47,6 @@ type Options struct {
 	Concurrency int
 }
 
-// Reconciler reconciles WebhookEndpoints.
-//
 // +kubebuilder:rbac:groups=webhooks.hookonce.dev,resources=webhookendpoints,verbs=get;list;watch
 // +kubebuilder:rbac:groups=webhooks.hookonce.dev,resources=webhookendpoints/status,verbs=patch
 // +kubebuilder:rbac:groups=webhooks.hookonce.dev,resources=webhookendpoints/finalizers,verbs=update
@@ -61,6 +59,8 @@ type Options struct {
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Reconciler reconciles WebhookEndpoints.
 type Reconciler struct {
 	client   client.Client
 	applier  reconcile.Applier

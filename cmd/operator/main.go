@@ -1,0 +1,125 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command operator runs the controllers of WebhookEndpoints and SecretRotations.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/hookonce/hookonce/controllers"
+)
+
+// version of this build; the linker sets it.
+var version = "dev"
+
+const (
+	// namespaceFile is where a pod finds its own namespace.
+	namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+	// defaultNamespace is taken for the operator's own outside of a pod.
+	defaultNamespace = "hookonce-system"
+)
+
+func main() {
+	if err := run(ctrl.SetupSignalHandler(), os.Args[1:], os.Getenv); err != nil {
+		fmt.Fprintln(os.Stderr, "operator:", err)
+		os.Exit(1)
+	}
+}
+
+// run reads the settings and runs the controllers until the context ends.
+func run(ctx context.Context, args []string, getenv func(string) string) error {
+	options, err := parse(args, getenv)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	logger := logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, nil))
+	ctrl.SetLogger(logger)
+	klog.SetLogger(logger)
+
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("find the API server: %w", err)
+	}
+	config.UserAgent = "hookonce-operator/" + version
+	manager, err := controllers.NewManager(ctx, config, options)
+	if err != nil {
+		return err
+	}
+	logger.Info("Starting", "version", version, "receiverImage", options.Render.Image, "namespaces", options.Namespaces)
+	if err := manager.Start(ctx); err != nil {
+		return fmt.Errorf("run the controllers: %w", err)
+	}
+	return nil
+}
+
+// parse turns arguments and environment into settings.
+func parse(args []string, getenv func(string) string) (controllers.Options, error) {
+	var options controllers.Options
+	var namespaces string
+	flags := flag.NewFlagSet("operator", flag.ContinueOnError)
+	// controller-runtime and client-go read --kubeconfig from the process's own set.
+	if kubeconfig := flag.CommandLine.Lookup("kubeconfig"); kubeconfig != nil {
+		flags.Var(kubeconfig.Value, kubeconfig.Name, kubeconfig.Usage)
+	}
+	flags.StringVar(&options.Render.Image, "receiver-image", getenv("RECEIVER_IMAGE"),
+		"image of the receivers; default: the environment variable RECEIVER_IMAGE")
+	flags.DurationVar(&options.StatusInterval, "status-interval", 10*time.Second, "how often receivers are asked for their status")
+	flags.DurationVar(&options.SecretInterval, "secret-interval", 30*time.Second, "how often the Secrets that specs name are read")
+	flags.DurationVar(&options.PropagationInterval, "propagation-interval", 2*time.Second,
+		"how often receivers are asked while a new secret is on its way to them")
+	flags.StringVar(&options.MetricsAddress, "metrics-bind-address", ":8080", "address of /metrics; 0 for none")
+	flags.StringVar(&options.ProbeAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 for none")
+	flags.BoolVar(&options.LeaderElection, "leader-elect", false, "let one of several operators act at a time")
+	flags.StringVar(&namespaces, "namespaces", "", "namespaces to serve, separated by commas; default: all")
+	flags.StringVar(&options.Render.OperatorNamespace, "operator-namespace", ownNamespace(getenv),
+		"namespace that the operator runs in: receivers let it reach their private port, and the leader's lease is there")
+	if err := flags.Parse(args); err != nil {
+		return options, err
+	}
+	for namespace := range strings.SplitSeq(namespaces, ",") {
+		if namespace = strings.TrimSpace(namespace); namespace != "" {
+			options.Namespaces = append(options.Namespaces, namespace)
+		}
+	}
+	return options, check(options, flags.Args())
+}
+
+// check says what cannot work.
+func check(options controllers.Options, rest []string) error {
+	switch {
+	case len(rest) > 0:
+		return fmt.Errorf("argument %q is not a flag", rest[0])
+	case options.Render.Image == "":
+		return errors.New("there is no receiver image: set --receiver-image or the environment variable RECEIVER_IMAGE")
+	case options.StatusInterval < time.Second, options.SecretInterval < time.Second, options.PropagationInterval < time.Second:
+		return errors.New("the intervals must be at least 1s")
+	}
+	return nil
+}
+
+// ownNamespace is where the operator runs.
+func ownNamespace(getenv func(string) string) string {
+	if namespace := getenv("POD_NAMESPACE"); namespace != "" {
+		return namespace
+	}
+	content, err := os.ReadFile(namespaceFile)
+	if err != nil {
+		return defaultNamespace
+	}
+	return strings.TrimSpace(string(content))
+}
