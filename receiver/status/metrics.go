@@ -24,7 +24,7 @@ type Metrics struct {
 	requests        *prometheus.CounterVec
 	duration        *prometheus.HistogramVec
 	verifications   *prometheus.CounterVec
-	rejections      *prometheus.CounterVec
+	refusals        *prometheus.CounterVec
 	attempts        *prometheus.CounterVec
 	attemptDuration *prometheus.HistogramVec
 }
@@ -35,19 +35,20 @@ func NewMetrics(status func() receiverstatus.Status, now func() time.Time) *Metr
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Name: "requests_total",
-			Help: "Requests to the endpoint's path by what became of them.",
+			Help: "Requests to the endpoint's path by result: processed, duplicate, refused, rejected or unavailable.",
 		}, []string{"result"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: namespace, Name: "request_duration_seconds",
-			Help:    "Time from a request's headers to the end of its answer, by class of status.",
+			Help:    "Time from a request's headers to its answer, by class of status.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"code"}),
 		verifications: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Name: "signature_verifications_total",
 			Help: "Signatures that held, by the role of the secret that they were made with.",
 		}, []string{"secret"}),
-		rejections: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Namespace: namespace, Name: "rejections_total", Help: "Refused requests by cause.",
+		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "refusals_total",
+			Help: "Requests that were rejected, or could not be served, by cause.",
 		}, []string{"cause"}),
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: namespace, Name: "relay_attempts_total",
@@ -59,7 +60,7 @@ func NewMetrics(status func() receiverstatus.Status, now func() time.Time) *Metr
 		}, []string{"destination"}),
 	}
 	m.registry.MustRegister(
-		m.requests, m.duration, m.verifications, m.rejections, m.attempts, m.attemptDuration,
+		m.requests, m.duration, m.verifications, m.refusals, m.attempts, m.attemptDuration,
 		&gauges{status: status, now: now},
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -70,11 +71,28 @@ func NewMetrics(status func() receiverstatus.Status, now func() time.Time) *Metr
 // Gatherer returns the registry.
 func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 
-// Counted counts a request by name and cause, as Tally does.
-func (m *Metrics) Counted(name, cause string) {
-	m.requests.WithLabelValues(name).Inc()
-	if cause != "" {
-		m.rejections.WithLabelValues(cause).Inc()
+// Counted counts an accepted request by its name in the tally. What was refused is counted by Answered.
+func (m *Metrics) Counted(name string) {
+	switch name {
+	case "processed", "refused":
+		m.requests.WithLabelValues(name).Inc()
+	case "duplicates":
+		m.requests.WithLabelValues("duplicate").Inc()
+	}
+}
+
+// Answered measures an answered request and counts the cause if it was not accepted; a cause is a fixed word. Requests
+// for another path or with another method only count in the durations: anybody can send them.
+func (m *Metrics) Answered(code int, cause string, duration time.Duration) {
+	m.duration.WithLabelValues(strconv.Itoa(code/100) + "xx").Observe(duration.Seconds())
+	switch {
+	case cause == "" || code == http.StatusNotFound || code == http.StatusMethodNotAllowed:
+	case code >= http.StatusInternalServerError:
+		m.requests.WithLabelValues("unavailable").Inc()
+		m.refusals.WithLabelValues(cause).Inc()
+	default:
+		m.requests.WithLabelValues("rejected").Inc()
+		m.refusals.WithLabelValues(cause).Inc()
 	}
 }
 
@@ -100,27 +118,3 @@ func outcomeLabel(outcome receiver.Outcome) string {
 	}
 	return "unknown"
 }
-
-// Timed measures how long the handler takes.
-func (m *Metrics) Timed(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		started := time.Now()
-		seen := &statusWriter{ResponseWriter: w, code: http.StatusOK}
-		next.ServeHTTP(seen, r)
-		class := strconv.Itoa(seen.code/100) + "xx"
-		m.duration.WithLabelValues(class).Observe(time.Since(started).Seconds())
-	})
-}
-
-// statusWriter remembers the status. Unwrap keeps http.ResponseController working.
-type statusWriter struct {
-	http.ResponseWriter
-	code int
-}
-
-func (w *statusWriter) WriteHeader(code int) {
-	w.code = code
-	w.ResponseWriter.WriteHeader(code)
-}
-
-func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

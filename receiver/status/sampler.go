@@ -13,9 +13,8 @@ import (
 )
 
 const (
-	// sampleInterval between two looks at the ledger; firstInterval until it has answered for the first time.
-	sampleInterval = 5 * time.Second
-	firstInterval  = time.Second
+	// firstInterval is the longest between two looks at the ledger until it has answered for the first time.
+	firstInterval = time.Second
 	// sampleTimeout bounds one look.
 	sampleTimeout = 3 * time.Second
 )
@@ -31,9 +30,10 @@ type Ledger interface {
 
 // Sampler looks at the ledger now and then, so that nobody who asks for the status waits for the database.
 type Sampler struct {
-	ledger Ledger
-	log    *slog.Logger
-	latest atomic.Pointer[sample]
+	ledger   Ledger
+	interval time.Duration
+	log      *slog.Logger
+	latest   atomic.Pointer[sample]
 }
 
 type sample struct {
@@ -44,20 +44,20 @@ type sample struct {
 	answered bool
 }
 
-// NewSampler returns a sampler that has not looked yet.
-func NewSampler(ledger Ledger, log *slog.Logger) *Sampler {
-	s := &Sampler{ledger: ledger, log: log}
+// NewSampler returns a sampler that has not looked yet, and then looks at each interval.
+func NewSampler(ledger Ledger, interval time.Duration, log *slog.Logger) *Sampler {
+	s := &Sampler{ledger: ledger, interval: interval, log: log}
 	s.latest.Store(&sample{database: receiverstatus.Database{Message: "not checked yet"}})
 	return s
 }
 
-// Run looks at the ledger until ctx is done: every second until it has answered once, then every five.
+// Run looks at the ledger until ctx is done: at least every second until it has answered once, then at each interval.
 func (s *Sampler) Run(ctx context.Context) {
 	for {
 		s.Sample(ctx)
-		interval := sampleInterval
+		interval := s.interval
 		if !s.Answered() {
-			interval = firstInterval
+			interval = min(interval, firstInterval)
 		}
 		timer := time.NewTimer(interval)
 		select {
@@ -70,11 +70,15 @@ func (s *Sampler) Run(ctx context.Context) {
 }
 
 // Sample looks once. While the ledger is away, the last counts stay.
-func (s *Sampler) Sample(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, sampleTimeout)
+func (s *Sampler) Sample(parent context.Context) {
+	ctx, cancel := context.WithTimeout(parent, sampleTimeout)
 	defer cancel()
 	before := s.latest.Load()
 	next := &sample{database: s.ledger.Check(ctx), deliveries: before.deliveries, answered: before.answered}
+	if parent.Err() != nil {
+		// What failed because we are leaving says nothing of the database.
+		return
+	}
 	s.logChange(before.database, next.database)
 	if next.database.Reachable {
 		next.answered = true

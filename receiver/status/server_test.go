@@ -86,22 +86,33 @@ func TestMetrics(t *testing.T) {
 	document.Database = receiverstatus.Database{Reachable: true, Durable: true}
 	document.Deliveries = &receiverstatus.Deliveries{Pending: 2, Failed: 1, OldestPending: now.Add(-90 * time.Second)}
 	document.Secrets = []receiverstatus.Secret{{Role: "previous", NotAfter: time.Unix(1_800_000_000, 0)}}
-	m.Counted("rejected", "bad_signature")
+	for _, name := range []string{"received", "processed", "received", "duplicates", "rejected"} {
+		m.Counted(name)
+	}
+	m.Answered(http.StatusUnauthorized, "bad_signature", time.Millisecond)
 	m.Verified("previous")
 	m.Attempted(receiver.Settlement{
 		Delivery: receiver.Delivery{Destination: "sink"}, Outcome: receiver.Exhausted, Duration: time.Second,
 	})
-	teapot := m.Timed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
-	if code, _ := get(teapot, http.MethodPost, "/"); code != http.StatusTeapot {
-		t.Errorf("the timed handler answers %d", code)
-	}
+	m.Answered(http.StatusNotFound, "not_found", time.Millisecond)
+	m.Answered(http.StatusServiceUnavailable, "busy", time.Millisecond)
+	m.Answered(http.StatusOK, "", time.Millisecond)
 	_, text = get(handler, http.MethodGet, "/metrics")
+	for _, absent := range []string{"not_found", `result="received"`} {
+		if strings.Contains(text, absent) {
+			t.Errorf("metrics have %s", absent)
+		}
+	}
 	for _, want := range []string{
+		`hookonce_requests_total{result="processed"} 1`,
+		`hookonce_requests_total{result="duplicate"} 1`,
 		`hookonce_requests_total{result="rejected"} 1`,
-		`hookonce_rejections_total{cause="bad_signature"} 1`,
+		`hookonce_requests_total{result="unavailable"} 1`,
+		`hookonce_refusals_total{cause="bad_signature"} 1`,
+		`hookonce_refusals_total{cause="busy"} 1`,
 		`hookonce_signature_verifications_total{secret="previous"} 1`,
 		`hookonce_relay_attempts_total{destination="sink",outcome="exhausted"} 1`,
-		`hookonce_request_duration_seconds_count{code="4xx"} 1`,
+		`hookonce_request_duration_seconds_count{code="4xx"} 2`,
 		`hookonce_ledger_pending 2`, `hookonce_ledger_failed 1`, `hookonce_ledger_oldest_pending_age_seconds 90`,
 		`hookonce_database_up 1`, `hookonce_database_durable 1`, `hookonce_keyring_revision 3`,
 		`hookonce_previous_secret_not_after_timestamp_seconds 1.8e+09`,
@@ -149,7 +160,7 @@ func (l *fakeLedger) set(change func()) {
 func TestSamplerKeepsTheLastCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := &fakeLedger{database: receiverstatus.Database{Reason: "ConnectionRefused"}}
-		sampler := NewSampler(ledger, noLog)
+		sampler := NewSampler(ledger, 5*time.Second, noLog)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go sampler.Run(ctx)

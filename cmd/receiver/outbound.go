@@ -1,0 +1,156 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hookonce/hookonce/receiver/ledger"
+	"github.com/hookonce/hookonce/receiver/relay"
+	"github.com/hookonce/hookonce/receiver/snapshot"
+	"github.com/hookonce/hookonce/receiver/status"
+)
+
+const (
+	// openPause between two tries to open the ledger.
+	openPause = time.Second
+	// relayDrain bounds how long deliveries go on from memory when the receiver ends.
+	relayDrain = 10 * time.Second
+	// flushTimeout of the counters.
+	flushTimeout = 3 * time.Second
+	// pollBytes is about how much one poll of the outbox may bring into memory, and maxBatch how many deliveries.
+	pollBytes = 16 << 20
+	maxBatch  = 16
+)
+
+// outbound is what works with the ledger: the relay, the sampler and the counters.
+type outbound struct {
+	ledger  *ledger.Ledger
+	relay   *relay.Relay
+	sampler *status.Sampler
+	tally   *status.Tally
+	log     *slog.Logger
+
+	stopRelay context.CancelFunc
+	relayed   chan struct{}
+	// flushing keeps a flush from ending after the last one.
+	flushing sync.Mutex
+}
+
+// open waits for a usable configuration and a database URI that can be read, opens the ledger and starts what works with
+// it, until the background ends. It does not wait for the database, and gives up when ctx is done.
+func (p *process) open(ctx, background context.Context) {
+	last := ""
+	for {
+		out, err := p.tryOpen(background)
+		if err == nil {
+			p.outbound.Store(out)
+			return
+		}
+		if err.Error() != last {
+			p.log.Warn("The ledger cannot be opened yet", "error", err)
+			last = err.Error()
+		}
+		select {
+		case <-time.After(openPause):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (p *process) tryOpen(background context.Context) (*outbound, error) {
+	config := p.mounts.Current().Config
+	if config == nil {
+		return nil, snapshot.ErrNoConfig
+	}
+	l, err := ledger.Open(background, ledger.Options{
+		URL: p.flags.url, Schema: config.Schema, Endpoint: config.Endpoint, Logger: p.log,
+		Lease:      relay.LeaseFor(p.destinations()),
+		ClaimsKept: time.Duration(config.Retention.Claims), PayloadsKept: time.Duration(config.Retention.Payloads),
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &outbound{
+		ledger: l, sampler: status.NewSampler(l, p.flags.sampleInterval, p.log), tally: p.tally, log: p.log, relayed: make(chan struct{}),
+		relay: relay.New(relay.Options{
+			Outbox: l, Destinations: p.destinations, Log: p.log, Drain: relayDrain,
+			Batch: batchFor(config.MaxBodyBytes), UserAgent: "hookonce/" + version, Attempted: p.metrics.Attempted,
+		}),
+	}
+	var relaying context.Context
+	relaying, out.stopRelay = context.WithCancel(background)
+	go func() {
+		defer close(out.relayed)
+		out.relay.Run(relaying)
+	}()
+	go out.sampler.Run(relaying)
+	go out.flushRegularly(relaying, p.flags.flushInterval)
+	return out, nil
+}
+
+// close delivers what is in memory, writes the counters and closes the ledger.
+func (o *outbound) close() {
+	o.stopRelay()
+	<-o.relayed
+	o.flush()
+	o.ledger.Close()
+}
+
+func (o *outbound) flushRegularly(ctx context.Context, interval time.Duration) {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			o.flush()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// flush writes the counters to the ledger; what cannot be written is kept for the next time.
+func (o *outbound) flush() {
+	o.flushing.Lock()
+	defer o.flushing.Unlock()
+	counts := o.tally.Take()
+	if len(counts) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), flushTimeout)
+	defer cancel()
+	if err := o.ledger.AddCounts(ctx, counts); err != nil {
+		o.tally.Restore(counts)
+		o.log.Warn("Counters could not be written; they are kept", "error", err)
+	}
+}
+
+// batchFor keeps what one poll of the outbox brings into memory within bounds, however large bodies may be.
+func batchFor(maxBodyBytes int64) int {
+	return int(min(maxBatch, max(1, pollBytes/max(1, maxBodyBytes))))
+}
+
+// destinations are those of the configuration in force.
+func (p *process) destinations() []relay.Destination {
+	config := p.mounts.Current().Config
+	if config == nil {
+		return nil
+	}
+	destinations := make([]relay.Destination, 0, len(config.Destinations))
+	for _, d := range config.Destinations {
+		delays := make([]time.Duration, 0, len(d.Delays))
+		for _, delay := range d.Delays {
+			delays = append(delays, time.Duration(delay))
+		}
+		destinations = append(destinations, relay.Destination{
+			Name: d.Name, URL: d.URL, Timeout: time.Duration(d.Timeout), Delays: delays,
+		})
+	}
+	return destinations
+}

@@ -1,0 +1,72 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// serveFlags are the options of `receiver serve`.
+type serveFlags struct {
+	ledgerFlags
+	keyringDir, sourceDir         string
+	publicAddress, privateAddress string
+	drainDelay, flushInterval     time.Duration
+	sampleInterval                time.Duration
+}
+
+func newServe(log func() *slog.Logger) *cobra.Command {
+	f := &serveFlags{}
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Receive deliveries and relay them to destinations",
+		Long: "Receive deliveries on the public port and relay them to destinations. The private port has /status, /livez,\n" +
+			"/readyz and /metrics. On SIGTERM the receiver is not ready any more, goes on serving for the drain delay,\n" +
+			"finishes what is under way and ends; on a second signal it ends at once.",
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			public, err := net.Listen("tcp", f.publicAddress)
+			if err != nil {
+				return fmt.Errorf("open the public port: %w", err)
+			}
+			private, err := net.Listen("tcp", f.privateAddress)
+			if err != nil {
+				_ = public.Close()
+				return fmt.Errorf("open the private port: %w", err)
+			}
+			return newProcess(f, log()).run(cmd.Context(), public, private)
+		},
+	}
+	f.add(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.keyringDir, "keyring-dir", "", "folder with keyring.json (required)")
+	flags.StringVar(&f.sourceDir, "source-dir", "", "folder with the user's own signing secret in the file secret (default: only the keyring counts)")
+	flags.StringVar(&f.publicAddress, "public-address", ":8080", "where providers are served")
+	flags.StringVar(&f.privateAddress, "private-address", ":8081", "where the status, the probes and the metrics are")
+	flags.DurationVar(&f.drainDelay, "drain-delay", 5*time.Second, "how long to go on serving after SIGTERM, until nobody routes here any more")
+	flags.DurationVar(&f.flushInterval, "counter-flush-interval", 10*time.Second, "how often counters are written to the ledger")
+	flags.DurationVar(&f.sampleInterval, "sample-interval", 5*time.Second, "how often the ledger is looked at for the status and the metrics")
+	return cmd
+}
+
+func (f *serveFlags) check() error {
+	if err := f.ledgerFlags.check(); err != nil {
+		return err
+	}
+	if f.keyringDir == "" {
+		return usagef("--keyring-dir is required")
+	}
+	if f.drainDelay < 0 || f.flushInterval <= 0 || f.sampleInterval <= 0 {
+		return usagef("--drain-delay must not be negative; --counter-flush-interval and --sample-interval must be positive")
+	}
+	return nil
+}
