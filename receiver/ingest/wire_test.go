@@ -60,6 +60,9 @@ func (w *wire) answer() (int, string, http.Header) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	if response.Close {
+		response.Header.Set("Connection", "close")
+	}
 	return response.StatusCode, string(content), response.Header
 }
 
@@ -89,8 +92,8 @@ func TestExpectContinue(t *testing.T) {
 			w := dial(t, address)
 			started := time.Now()
 			w.write(test.line + " HTTP/1.1\r\nHost: x\r\n" + test.headers + "Expect: 100-continue\r\n\r\n")
-			if status, content, _ := w.answer(); status != test.status {
-				t.Errorf("got %d %s, want %d", status, content, test.status)
+			if status, content, header := w.answer(); status != test.status || header.Get("Connection") != "close" {
+				t.Errorf("got %d %s, Connection %q, want %d", status, content, header.Get("Connection"), test.status)
 			}
 			if _, err := w.reader.ReadByte(); !errors.Is(err, io.EOF) {
 				t.Errorf("the connection is still open: %v", err)
