@@ -146,6 +146,10 @@ func TestRefusals(t *testing.T) {
 			if header, value, _ := strings.Cut(test.header, ": "); header != "" && w.Header().Get(header) != value {
 				t.Errorf("%s: %q, want %q", header, w.Header().Get(header), value)
 			}
+			unread := test.status == 404 || test.status == 405 || test.status == 413 || test.status == 415 || test.cause == "not_configured"
+			if closed := w.Header().Get("Connection") == "close"; closed != unread {
+				t.Errorf("the body was not read: %v, the connection is closed: %v", unread, closed)
+			}
 			if e.ledger.calls() != 0 || len(e.used) != 0 || e.count("received/") != 0 {
 				t.Error("it got further than it should")
 			}
