@@ -23,11 +23,12 @@ func TestLoadPutsTheQuotedSchemaInPlace(t *testing.T) {
 }
 
 func TestNamesThatCouldBreakOutOfTheirQuotesAreRefused(t *testing.T) {
-	for _, name := range []string{"", "a.b", `a"b`, "a'b", "A", "a b", "1a", "a;drop schema b", "a\x00", "$1",
-		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"} {
+	for _, name := range []string{
+		"", "a.b", `a"b`, "a'b", "A", "a b", "1a", "a;drop schema b", "a\x00", "$1",
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+	} {
 		_, err := sqlfile.Load(fstest.MapFS{}, "sql/*.sql", name)
-		var invalid *sqlfile.InvalidNameError
-		if !errors.As(err, &invalid) {
+		if _, invalid := errors.AsType[*sqlfile.InvalidNameError](err); !invalid {
 			t.Errorf("schema %q: got %v, want an InvalidNameError", name, err)
 		}
 	}

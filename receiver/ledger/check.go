@@ -10,7 +10,6 @@ import (
 	"net"
 	"strconv"
 	"syscall"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -36,7 +35,7 @@ const maxMessage = 300
 func (l *Ledger) Check(ctx context.Context) receiverstatus.Database {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
-	status := receiverstatus.Database{Checked: time.Now().UTC()}
+	status := receiverstatus.Database{Checked: l.options.Now().UTC()}
 	conn, err := l.db.acquire(ctx)
 	if err != nil {
 		status.Reason, status.Message = explain(err)
@@ -55,7 +54,7 @@ func (l *Ledger) readSettings(ctx context.Context, conn *connection, status *rec
 	var fsync, fullPageWrites, synchronousCommit, standbys string
 	var recovering, migrated bool
 	// In a transaction as Record's, so that what is judged is what events are committed with.
-	batch := l.begin(statementTimeout)
+	batch := l.begin()
 	batch.Queue(l.sql.check).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&fsync, &fullPageWrites, &synchronousCommit, &standbys, &recovering, &migrated)
 	})
@@ -91,7 +90,6 @@ func (l *Ledger) readSettings(ctx context.Context, conn *connection, status *rec
 // explain puts an error into a word and a sentence. Neither has a password: pgconn keeps it out of its errors.
 func explain(err error) (reason, message string) {
 	var dns *net.DNSError
-	var pgErr *pgconn.PgError
 	message = err.Error()
 	switch {
 	case authFailed(err):
@@ -105,7 +103,7 @@ func explain(err error) (reason, message string) {
 	default:
 		reason = reasonFailed
 	}
-	if errors.As(err, &pgErr) {
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
 		message = fmt.Sprintf("%s (SQLSTATE %s)", pgErr.Message, pgErr.Code)
 	}
 	return reason, storable(message[:min(len(message), maxMessage)])

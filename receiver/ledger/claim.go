@@ -25,7 +25,7 @@ const statusOK int16 = 200
 // claim begins the transaction and says whether the event is ours to process. It waits for another transaction that is
 // claiming the same key.
 func (r *recording) claim(ctx context.Context) (won bool, err error) {
-	batch := r.l.begin(statementTimeout)
+	batch := r.l.begin()
 	insert := func(ct pgconn.CommandTag) error {
 		won = ct.RowsAffected() == 1
 		return nil
@@ -65,7 +65,7 @@ func (r *recording) loser(ctx context.Context) (receiver.Receipt, error) {
 		return receiver.Receipt{}, err
 	}
 	if len(found) > 0 && found[0].synchronous {
-		found, err = r.lookup(ctx, r.l.sql.lookupLocked, "commit", r.l.begin(statementTimeout))
+		found, err = r.lookup(ctx, r.l.sql.lookupLocked, "commit", r.l.begin())
 		if err != nil {
 			return receiver.Receipt{}, err
 		}
@@ -123,7 +123,7 @@ func (r *recording) commit(ctx context.Context, state int16, answer receiver.Ans
 		return err
 	}
 	if state != stateProcessed || !bytes.Equal(standard.Body, answer.Body) {
-		batch.Queue(r.l.sql.claimSettle, r.scope, r.keys, state, int16(answer.Status), answer.Body)
+		batch.Queue(r.l.sql.claimSettle, r.scope, r.keys, state, answer.Status, answer.Body)
 	}
 	var tag pgconn.CommandTag
 	batch.Queue("commit").Exec(func(ct pgconn.CommandTag) error {

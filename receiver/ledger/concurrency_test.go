@@ -98,9 +98,9 @@ func TestBodiesAndIDsCrossedAtOnceDoNotDeadlock(t *testing.T) {
 	}
 }
 
-// oncePerResource is work whose effect is booked once per resource, after the test opens the gate.
-func oncePerResource(function string) receiver.Work {
-	return receiver.Work{Effects: []receiver.Effect{{Name: "book", Function: function, OncePerResource: true}}}
+// oncePerResource is work whose effect is booked once per resource.
+func oncePerResource() receiver.Work {
+	return receiver.Work{Effects: []receiver.Effect{{Name: "book", Function: "shop.book", OncePerResource: true}}}
 }
 
 func TestAResourceIsBookedOnceWhicheverEndpointBroughtIt(t *testing.T) {
@@ -110,7 +110,7 @@ func TestAResourceIsBookedOnceWhicheverEndpointBroughtIt(t *testing.T) {
 	for i := range events {
 		events[i] = event(fmt.Sprintf("evt_%d", i), func(e *receiver.Event) { e.ResourceID = "inv_9" })
 	}
-	outcomes := atOnce(t, events, oncePerResource("shop.book"), func(i int) *ledger.Ledger {
+	outcomes := atOnce(t, events, oncePerResource(), func(i int) *ledger.Ledger {
 		return []*ledger.Ledger{a, b}[i%2]
 	})
 	for i, o := range outcomes {
@@ -128,17 +128,17 @@ func TestResourceKeysDoNotMeet(t *testing.T) {
 	pairs := [][2]string{{"ab", "c"}, {"a", "bc"}, {"abc", ""}, {"", "abc"}, {"", "abd"}, {"a\x00b", "c"}, {"a", "b\x00c"}}
 	for i, pair := range pairs {
 		record(t, l, event(fmt.Sprintf("evt_%d", i), func(e *receiver.Event) { e.ResourceID, e.Type = pair[0], pair[1] }),
-			oncePerResource("shop.book"))
+			oncePerResource())
 	}
 	// Two events without a resource are two events.
-	record(t, l, event("evt_x", func(e *receiver.Event) { e.ResourceID, e.Type = "", "abc" }), oncePerResource("shop.book"))
+	record(t, l, event("evt_x", func(e *receiver.Event) { e.ResourceID, e.Type = "", "abc" }), oncePerResource())
 	f.wantCounts(map[string]int64{"shop.orders": int64(len(pairs)) + 1})
 }
 
 func TestTwoEffectsWithOneFunctionShareItsBooking(t *testing.T) {
 	f := newFixture(t)
 	l := f.open()
-	w := oncePerResource("shop.book")
+	w := oncePerResource()
 	w.Effects = append(w.Effects, receiver.Effect{Name: "again", Function: "shop.book", OncePerResource: true})
 	for _, id := range []string{"evt_1", "evt_2"} {
 		receipt := record(t, l, event(id, func(e *receiver.Event) { e.ResourceID = "inv_9" }), w)

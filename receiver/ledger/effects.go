@@ -85,7 +85,7 @@ func (r *recording) queueDeliveries(batch *pgx.Batch) error {
 		return fmt.Errorf("make a lease: %w", err)
 	}
 	// Our clock is read before the database's, so our end of the lease is the earlier one.
-	lease := receiver.Lease{Token: token, Expires: leaseEnd(r.l.options.Lease)}
+	lease := receiver.Lease{Token: token, Expires: r.l.options.Now().Add(r.l.options.Lease)}
 	ids := make([]uuid.UUID, len(r.work.Destinations))
 	for i, destination := range r.work.Destinations {
 		if ids[i], err = uuid.NewV7(); err != nil {
@@ -134,17 +134,18 @@ func (r *recording) readResults(ctx context.Context) error {
 	if len(lost) == 0 {
 		return nil
 	}
-	rows, err := r.conn.Query(ctx, r.l.sql.effectResults, lost, resourceKey(r.event.ResourceID, r.event.Type))
-	if err != nil {
-		return fmt.Errorf("read stored results: %w", err)
-	}
 	stored := map[int32]*string{}
-	var scope int32
-	var text *string
-	if _, err := pgx.ForEachRow(rows, []any{&scope, &text}, func() error {
-		stored[scope] = text
-		return nil
-	}); err != nil {
+	batch := &pgx.Batch{}
+	batch.Queue(r.l.sql.effectResults, lost, resourceKey(r.event.ResourceID, r.event.Type)).Query(func(rows pgx.Rows) error {
+		var scope int32
+		var text *string
+		_, err := pgx.ForEachRow(rows, []any{&scope, &text}, func() error {
+			stored[scope] = text
+			return nil
+		})
+		return err
+	})
+	if err := r.conn.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("read stored results: %w", err)
 	}
 	for i := range r.calls {

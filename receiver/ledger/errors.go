@@ -63,8 +63,7 @@ func (e *effectError) Error() string {
 func (e *effectError) Unwrap() error { return e.err }
 
 func code(err error) string {
-	var pgErr *pgconn.PgError
-	if errors.As(err, &pgErr) {
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pgErr.Code
 	}
 	return ""
@@ -85,8 +84,7 @@ func missingPartition(err error) bool {
 
 // rerunnable says whether running the whole transaction again is safe and may help.
 func rerunnable(err error) bool {
-	var unknown *unknownOutcomeError
-	if errors.As(err, &unknown) {
+	if _, unknown := errors.AsType[*unknownOutcomeError](err); unknown {
 		return false
 	}
 	_, listed := rerunCodes[code(err)]
@@ -95,8 +93,8 @@ func rerunnable(err error) bool {
 
 // badConnection says that a connection is of no more use after an error.
 func badConnection(err error) bool {
-	var unknown *unknownOutcomeError
-	return errors.As(err, &unknown) || rerunCodes[code(err)] || brokenConnection(err)
+	_, unknown := errors.AsType[*unknownOutcomeError](err)
+	return unknown || rerunCodes[code(err)] || brokenConnection(err)
 }
 
 // rolledBack says that an error in answer to a commit means that nothing was committed. A fatal error does not: the

@@ -47,7 +47,7 @@ func Migrate(ctx context.Context, url, schema string) error {
 	if schema == "" {
 		schema = DefaultSchema
 	}
-	quoted, err := sqlfile.Quote(schema)
+	statements, err := loadStatements(schema)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
@@ -66,7 +66,7 @@ func Migrate(ctx context.Context, url, schema string) error {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	err = pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite},
-		func(pgx.Tx) error { return migrateIn(ctx, conn, schema, quoted) })
+		func(pgx.Tx) error { return migrateIn(ctx, conn, schema, statements) })
 	if err != nil {
 		return fmt.Errorf("migrate the schema %s: %w", schema, err)
 	}
@@ -74,7 +74,8 @@ func Migrate(ctx context.Context, url, schema string) error {
 }
 
 // migrateIn works inside the caller's transaction, which a pooler keeps on one server connection.
-func migrateIn(ctx context.Context, conn *pgx.Conn, schema, quoted string) error {
+func migrateIn(ctx context.Context, conn *pgx.Conn, schema string, statements *statements) error {
+	quoted := pgx.Identifier{schema}.Sanitize()
 	var encoding string
 	var exists bool
 	if _, err := conn.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "hookonce.migrate "+schema); err != nil {
@@ -94,10 +95,6 @@ func migrateIn(ctx context.Context, conn *pgx.Conn, schema, quoted string) error
 		}
 	}
 	if err := runMigrations(ctx, conn, schema, quoted); err != nil {
-		return err
-	}
-	statements, err := loadStatements(schema)
-	if err != nil {
 		return err
 	}
 	if _, err := conn.Exec(ctx, statements.partitions, partitionsAhead); err != nil {
@@ -128,9 +125,11 @@ func runMigrations(ctx context.Context, conn *pgx.Conn, schema, quoted string) e
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	sequence := int32(0)
 	for _, name := range names {
+		sequence++
 		migrator.Migrations = append(migrator.Migrations, &migrate.Migration{
-			Sequence: int32(len(migrator.Migrations)) + 1,
+			Sequence: sequence,
 			Name:     name,
 			UpFunc: func(ctx context.Context, conn *pgx.Conn) error {
 				return conn.PgConn().Exec(ctx, strings.TrimSpace(texts[name])).Close()

@@ -52,6 +52,8 @@ type Options struct {
 	// ClaimsKept and PayloadsKept are the endpoint's retention, noted when its scope is made; from then on pruning keeps
 	// the note current. Zero: not known yet, so that nothing that endpoints share is removed before it is.
 	ClaimsKept, PayloadsKept time.Duration
+	// Now is this process's clock, by which leases are given to it. Default time.Now.
+	Now func() time.Time
 	// Logger for what no caller is told. Default slog.Default().
 	Logger *slog.Logger
 	// LeaseLost is told of attempts whose bookkeeping came after their lease had been taken over: the destination may
@@ -87,6 +89,9 @@ func Open(ctx context.Context, options Options) (*Ledger, error) {
 	if options.MaxConns <= 0 {
 		options.MaxConns = DefaultMaxConns
 	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
 	if options.Logger == nil {
 		options.Logger = slog.Default()
 	}
@@ -109,10 +114,10 @@ func (l *Ledger) Close() { l.db.close() }
 func (l *Ledger) Reload(ctx context.Context) error { return l.db.reload(ctx) }
 
 // begin starts a batch with a transaction that asserts for itself what it needs.
-func (l *Ledger) begin(statements time.Duration) *pgx.Batch {
+func (l *Ledger) begin() *pgx.Batch {
 	batch := &pgx.Batch{}
 	batch.Queue("begin isolation level read committed read write")
-	batch.Queue(l.sql.session, milliseconds(lockTimeout), milliseconds(statements), milliseconds(idleTimeout))
+	batch.Queue(l.sql.session, milliseconds(lockTimeout), milliseconds(statementTimeout), milliseconds(idleTimeout))
 	return batch
 }
 

@@ -6,6 +6,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,8 +21,6 @@ const (
 	maxReason        = 256
 )
 
-func leaseEnd(lease time.Duration) time.Time { return time.Now().Add(lease) }
-
 // LeaseDue takes at most limit deliveries to the named destinations that are due and leased to nobody, for so long. They
 // are due retries, messages that functions enqueued, and what a process left that is gone. Deliveries to a destination
 // that nobody names wait. Errors wrap receiver.ErrUnavailable.
@@ -34,7 +33,7 @@ func (l *Ledger) LeaseDue(
 	}
 	var deliveries []receiver.Delivery
 	err = l.inTransaction(ctx, "lease deliveries", func(batch *pgx.Batch, scope int32) {
-		given := receiver.Lease{Token: token, Expires: leaseEnd(lease)}
+		given := receiver.Lease{Token: token, Expires: l.options.Now().Add(lease)}
 		batch.Queue(l.sql.lease, scope, limit, token, lease, destinations).Query(func(rows pgx.Rows) (err error) {
 			deliveries, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (receiver.Delivery, error) {
 				d := receiver.Delivery{Lease: given}
@@ -62,7 +61,7 @@ func (l *Ledger) failLost(ctx context.Context, deliveries []receiver.Delivery) (
 			continue
 		}
 		lost = append(lost, receiver.Settlement{
-			Delivery: d, Outcome: receiver.Exhausted, Started: time.Now(), Reason: "the event's payload is gone from the ledger",
+			Delivery: d, Outcome: receiver.Exhausted, Started: l.options.Now(), Reason: "the event's payload is gone from the ledger",
 		})
 	}
 	if len(lost) > 0 {
@@ -103,14 +102,14 @@ func (l *Ledger) Settle(ctx context.Context, settlements []receiver.Settlement) 
 func settleArguments(settlements []receiver.Settlement) []any {
 	n := len(settlements)
 	ids, tokens := make([]uuid.UUID, n), make([]uuid.UUID, n)
-	outcomes, delays, numbers := make([]int16, n), make([]int64, n), make([]int32, n)
-	started, durations := make([]time.Time, n), make([]int32, n)
-	statuses, reasons := make([]int32, n), make([]string, n)
+	outcomes, delays, numbers := make([]int, n), make([]int64, n), make([]int, n)
+	started, durations := make([]time.Time, n), make([]int64, n)
+	statuses, reasons := make([]int, n), make([]string, n)
 	for i, s := range settlements {
 		ids[i], tokens[i] = s.Delivery.ID, s.Delivery.Lease.Token
-		outcomes[i], delays[i], numbers[i] = int16(s.Outcome), s.Delay.Microseconds(), int32(s.Delivery.Attempt)
-		started[i], durations[i] = s.Started, int32(min(s.Duration.Milliseconds(), 1<<31-1))
-		statuses[i], reasons[i] = int32(s.StatusCode), storable(s.Reason[:min(len(s.Reason), maxReason)])
+		outcomes[i], delays[i], numbers[i] = int(s.Outcome), s.Delay.Microseconds(), s.Delivery.Attempt
+		started[i], durations[i] = s.Started, min(s.Duration.Milliseconds(), math.MaxInt32)
+		statuses[i], reasons[i] = s.StatusCode, storable(s.Reason[:min(len(s.Reason), maxReason)])
 	}
 	return []any{ids, tokens, outcomes, delays, numbers, started, durations, statuses, reasons}
 }

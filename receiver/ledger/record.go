@@ -25,7 +25,7 @@ const (
 // returns a Receipt only for what is committed; otherwise the provider must be asked to retry: receiver.ErrInFlight if
 // another delivery of the event is being processed, and an error that wraps receiver.ErrUnavailable for all else.
 //
-// Cancelling ctx ends the wait for a connection, and nothing after that: a disconnect must not decide about a commit.
+// Canceling ctx ends the wait for a connection, and nothing after that: a disconnect must not decide about a commit.
 func (l *Ledger) Record(ctx context.Context, event receiver.Event, work receiver.Work) (receiver.Receipt, error) {
 	leave, err := l.flights.enter(ctx, string(idKey(event.ID)), lockTimeout)
 	if err != nil {
@@ -137,7 +137,7 @@ func (r *recording) finish(ctx context.Context, refused *refusal) (receiver.Rece
 // pause waits a little longer each time, with jitter, and says whether there is time left.
 func pause(ctx context.Context, run int) bool {
 	span := rerunPause << run
-	timer := time.NewTimer(span/2 + rand.N(span))
+	timer := time.NewTimer(span/2 + rand.N(span)) //nolint:gosec // Jitter is no secret.
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -5,6 +5,7 @@ package ledger_test
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -146,7 +147,7 @@ func TestABodyUnderAFreshIDIsADuplicateWhereIDsAreNotSigned(t *testing.T) {
 		return func(e *receiver.Event) { e.ClaimBody, e.Body = true, []byte(body) }
 	}
 	for _, w := range []receiver.Work{work("shop.book"), {}} {
-		body := "body with " + string(rune('0'+len(w.Effects))) + " effects"
+		body := "body with " + strconv.Itoa(len(w.Effects)) + " effects"
 		original := "original_" + body[10:11]
 		first := record(t, l, event(original, unsigned(body)), w)
 		for _, id := range []string{"fresh_1", "fresh_2", original} {

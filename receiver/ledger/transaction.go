@@ -36,7 +36,7 @@ func (l *Ledger) transactOnce(ctx context.Context, fill func(batch *pgx.Batch, s
 	defer conn.Release()
 	scope, err := l.endpoint(ctx, conn)
 	if err == nil {
-		batch := l.begin(statementTimeout)
+		batch := l.begin()
 		fill(batch, scope)
 		var tag pgconn.CommandTag
 		batch.Queue("commit").Exec(func(ct pgconn.CommandTag) error {

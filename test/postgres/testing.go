@@ -20,17 +20,16 @@ var shared struct {
 	count    atomic.Int64
 }
 
-// Main runs a package's tests and then stops the server that they shared, if any test asked for one.
+// Main runs a package's tests and then stops the server that they shared, if any test asked for one. TestMain returns
+// after it, and the process ends with the status of the tests.
 func Main(m *testing.M) {
 	shared.prepared = true
-	code := m.Run()
+	m.Run()
 	if shared.server != nil {
 		if err := shared.server.StopImmediate(); err != nil {
 			fmt.Fprintln(os.Stderr, "stop postgres:", err)
-			code = max(code, 1)
 		}
 	}
-	os.Exit(code)
 }
 
 // Shared is the server that the tests of this process share; it is started at the first call.

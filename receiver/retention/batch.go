@@ -1,0 +1,164 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package retention
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/hookonce/hookonce/internal/sqlfile"
+)
+
+const (
+	lockTimeout      = 20 * time.Second
+	statementTimeout = time.Minute
+	// dropLockTimeout bounds how long a drop may make events wait behind it; they wait at most 2 s themselves.
+	dropLockTimeout = time.Second
+
+	day             = 24 * time.Hour
+	codeLockTimeout = "55P03"
+	codeNoTable     = "42P01"
+)
+
+// turn runs one transaction, alone among the prunes of the schema.
+func (p *prune) turn(ctx context.Context, lock time.Duration, work func(tx pgx.Tx) error) error {
+	return pgx.BeginTxFunc(ctx, p.conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite},
+		func(tx pgx.Tx) error {
+			if err := p.limit(ctx, tx, lockTimeout); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, p.sql["turn"]); err != nil {
+				return fmt.Errorf("wait for other prunes: %w", err)
+			}
+			if lock != lockTimeout {
+				if err := p.limit(ctx, tx, lock); err != nil {
+					return err
+				}
+			}
+			return work(tx)
+		})
+}
+
+func (p *prune) limit(ctx context.Context, tx pgx.Tx, lock time.Duration) error {
+	milliseconds := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+	if _, err := tx.Exec(ctx, p.sql["session"], milliseconds(lock), milliseconds(statementTimeout)); err != nil {
+		return fmt.Errorf("set limits: %w", err)
+	}
+	return nil
+}
+
+// sweep removes rows from a table in one pass over its pages, some pages in each transaction. Rows that are added
+// meanwhile are young.
+func (p *prune) sweep(
+	ctx context.Context, table, statement string, rowsPerPage int, cutoff time.Time, removed *int64,
+) error {
+	quoted, err := sqlfile.Quote(p.options.Schema + "." + table)
+	if err != nil {
+		return err
+	}
+	var pages int64
+	if err := p.conn.QueryRow(ctx, p.sql["pages"], quoted).Scan(&pages); err != nil {
+		return fmt.Errorf("measure %s: %w", table, err)
+	}
+	step := int64(max(1, p.options.BatchSize/rowsPerPage))
+	for page := int64(0); page < pages; page += step {
+		err := p.turn(ctx, lockTimeout, func(tx pgx.Tx) error {
+			from, to := fmt.Sprintf("(%d,0)", page), fmt.Sprintf("(%d,0)", page+step)
+			tag, err := tx.Exec(ctx, statement, from, to, p.scope, cutoff)
+			if err != nil {
+				return err
+			}
+			*removed += tag.RowsAffected()
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("sweep %s: %w", table, err)
+		}
+	}
+	return nil
+}
+
+// partition is one day of events or of attempts.
+type partition struct {
+	name  string
+	begin time.Time
+}
+
+// removeDays drops the days in which all is past its age, and removes this endpoint's old rows from the others.
+func (p *prune) removeDays(ctx context.Context) error {
+	rows, err := p.conn.Query(ctx, p.sql["partitions_list"])
+	if err != nil {
+		return fmt.Errorf("list partitions: %w", err)
+	}
+	partitions, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d partition, err error) {
+		err = row.Scan(&d.name, &d.begin)
+		return d, err
+	})
+	if err != nil {
+		return fmt.Errorf("list partitions: %w", err)
+	}
+	for _, d := range partitions {
+		if !d.begin.Before(p.cutoffs.payloads) {
+			continue
+		}
+		dropped, err := p.drop(ctx, d)
+		switch {
+		case dropped:
+			p.report.PartitionsDropped++
+		case err == nil:
+			err = p.removeFrom(ctx, d)
+		}
+		// Another prune may have dropped it since it was listed.
+		if err != nil && sqlState(err) != codeNoTable {
+			return fmt.Errorf("clear %s: %w", d.name, err)
+		}
+	}
+	return nil
+}
+
+func (p *prune) removeFrom(ctx context.Context, d partition) error {
+	if strings.HasPrefix(d.name, "event_") {
+		return p.sweep(ctx, d.name, onPartition(p.sql["events_delete"], d), 8, p.cutoffs.payloads, &p.report.EventsRemoved)
+	}
+	return p.sweep(ctx, d.name, onPartition(p.sql["attempts_delete"], d), 60, p.cutoffs.payloads, &p.report.AttemptsRemoved)
+}
+
+// drop drops a day if all in it is past its age. If somebody reads the table for longer than we may wait, the next prune
+// tries again.
+func (p *prune) drop(ctx context.Context, d partition) (dropped bool, err error) {
+	end := d.begin.Add(day)
+	if end.After(p.cutoffs.payloads) {
+		return false, nil
+	}
+	err = p.turn(ctx, dropLockTimeout, func(tx pgx.Tx) error {
+		if err := tx.QueryRow(ctx, onPartition(p.sql["droppable"], d), d.begin, end).Scan(&dropped); err != nil || !dropped {
+			return err
+		}
+		_, err := tx.Exec(ctx, onPartition(p.sql["drop"], d))
+		return err
+	})
+	if sqlState(err) == codeLockTimeout {
+		return false, nil
+	}
+	return dropped && err == nil, err
+}
+
+func sqlState(err error) string {
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pgErr.Code
+	}
+	return ""
+}
+
+// onPartition puts the name of a partition, which partitions_list.sql has checked, into a statement.
+func onPartition(statement string, d partition) string {
+	return strings.ReplaceAll(statement, "day_partition", pgx.Identifier{d.name}.Sanitize())
+}

@@ -1,0 +1,1 @@
+DROP TABLE IF EXISTS hookonce.day_partition

@@ -1,0 +1,1 @@
+SELECT hookonce.ensure_partitions($1)
