@@ -75,14 +75,8 @@ func reasonIn(conditions []metav1.Condition) string {
 func setConditions(c *reconcile.Conditions, d rotation.Decision) {
 	state := string(d.State)
 	c.Set(v1alpha1.ConditionReady, status(d.State.Ready()), state, "%s", d.Message)
-	c.Clear(v1alpha1.ConditionReconciling)
-	c.Clear(v1alpha1.ConditionStalled)
-	if d.State.Reconciling() {
-		c.True(v1alpha1.ConditionReconciling, d.Reason, "%s", d.Message)
-	}
-	if d.State.Stalled() {
-		c.True(v1alpha1.ConditionStalled, d.Reason, "%s", d.Message)
-	}
+	present(c, v1alpha1.ConditionReconciling, d.State.Reconciling(), d)
+	present(c, v1alpha1.ConditionStalled, d.State.Stalled(), d)
 	if d.Propagated {
 		c.True(v1alpha1.ConditionPropagated, state, "every ready receiver accepts the new secret")
 	} else {
@@ -98,6 +92,16 @@ func setConditions(c *reconcile.Conditions, d rotation.Decision) {
 	} else {
 		c.False(v1alpha1.ConditionPreviousRetired, state, "the former secret is not gone from every receiver")
 	}
+}
+
+// present sets a condition that is only there when it is True. One that stays is not taken away in between: it would come
+// back with another transition time, which is a write.
+func present(c *reconcile.Conditions, kind string, is bool, d rotation.Decision) {
+	if !is {
+		c.Clear(kind)
+		return
+	}
+	c.True(kind, d.Reason, "%s", d.Message)
 }
 
 func status(is bool) metav1.ConditionStatus {
