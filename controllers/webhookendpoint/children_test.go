@@ -142,7 +142,10 @@ func TestChangesOfOthersToOwnedFieldsAreTakenBack(t *testing.T) {
 			b.get(deployment, receiver)
 			want := deployment.DeepCopy()
 
-			b.update(deployment, receiver, func() { test.edit(deployment) })
+			test.edit(deployment)
+			if err := b.admin.Update(t.Context(), deployment, client.FieldOwner("kubectl-edit")); err != nil {
+				t.Fatal(err)
+			}
 			edited := deployment.ResourceVersion
 			b.eventually("the change is seen", func() string {
 				b.pass("payments")

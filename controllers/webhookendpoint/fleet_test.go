@@ -79,6 +79,7 @@ func (b *bench) run(endpoint string, replicas int) fleet {
 	if err := b.admin.Status().Update(b.t.Context(), deployment); err != nil {
 		b.t.Fatal(err)
 	}
+	b.shown(deployment)
 	b.load(endpoint, all)
 	return all
 }

@@ -26,14 +26,15 @@ func (r *Reconciler) rotate(ctx context.Context, p *pass) error {
 	if p.candidate == nil || !p.changed() {
 		return nil
 	}
-	asked, err := r.asked(ctx, p)
+	fingerprint := p.ring.Fingerprint(p.candidate.Key)
+	name := render.RotationName(p.endpoint.Name, p.ring.Revision, fingerprint)
+	asked, err := r.asked(ctx, p, name)
 	if err != nil || asked {
 		return err
 	}
-	fingerprint := p.ring.Fingerprint(p.candidate.Key)
 	rotation := &v1alpha1.SecretRotation{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:      render.RotationName(p.endpoint.Name, p.ring.Revision, fingerprint),
+			Name:      name,
 			Namespace: p.endpoint.Namespace,
 			Labels:    render.Labels(p.endpoint.Name, render.NameReceiver),
 		},
@@ -72,14 +73,18 @@ func (p *pass) changed() bool {
 	}
 }
 
-// asked says whether somebody has asked for this rotation and it has not begun: theirs has its own overlap.
-func (r *Reconciler) asked(ctx context.Context, p *pass) (bool, error) {
+// asked says whether the rotation has been asked for: under the name that the operator gives it, or by somebody else's
+// SecretRotation that has not begun, and that has its own overlap.
+func (r *Reconciler) asked(ctx context.Context, p *pass, name string) (bool, error) {
 	var rotations v1alpha1.SecretRotationList
 	if err := r.client.List(ctx, &rotations, client.InNamespace(p.endpoint.Namespace)); err != nil {
 		return false, fmt.Errorf("list SecretRotations: %w", err)
 	}
 	for i := range rotations.Items {
 		rotation := &rotations.Items[i]
+		if rotation.Name == name {
+			return true, nil
+		}
 		if rotation.Spec.EndpointRef.Name != p.endpoint.Name || rotation.Spec.SecretRef != p.endpoint.Spec.Verification.SecretRef {
 			continue
 		}

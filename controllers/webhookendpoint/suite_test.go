@@ -12,18 +12,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
-
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	networkingv1 "k8s.io/api/networking/v1"
-	policyv1 "k8s.io/api/policy/v1"
 
 	"github.com/hookonce/hookonce/api/v1alpha1"
 	"github.com/hookonce/hookonce/controllers"
@@ -35,6 +35,7 @@ import (
 var restConfig *rest.Config
 
 func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
 	os.Exit(controlplane.Main(m, func(config *rest.Config) { restConfig = config }))
 }
 
@@ -220,6 +221,10 @@ func (b *bench) shown(object client.Object) {
 		seen = &v1alpha1.SecretRotation{}
 	case *corev1.Pod:
 		seen = &corev1.Pod{}
+	case *batchv1.CronJob:
+		seen = &batchv1.CronJob{}
+	case *appsv1.Deployment:
+		seen = &appsv1.Deployment{}
 	default:
 		return
 	}
