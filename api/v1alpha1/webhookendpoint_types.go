@@ -320,7 +320,7 @@ type WebhookEndpointStatus struct {
 
 	// path that receivers serve.
 	// +optional
-	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:MaxLength=320
 	Path string `json:"path,omitempty"`
 }
 

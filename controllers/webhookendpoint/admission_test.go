@@ -1,0 +1,200 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package webhookendpoint_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/hookonce/hookonce/internal/controlplane"
+)
+
+const endpointManifest = `apiVersion: webhooks.hookonce.dev/v1alpha1
+kind: WebhookEndpoint
+metadata: {name: payments}
+spec:
+  verification:
+    scheme: Paymos
+    secretRef: {name: signing, key: secret}
+    tolerance: 5m
+    overlap: 24h
+  database:
+    secretRef: {name: database, key: uri}
+    schema: hookonce
+  effects:
+  - {name: book, eventTypes: [invoice.paid], function: shop.on_invoice_paid, key: Event}
+  destinations:
+  - {name: sink, url: "http://sink.shop.svc/hooks", eventTypes: ["invoice.*"], timeout: 10s, retry: {delays: [1m]}}
+  retention: {claims: 720h, payloads: 168h, schedule: "17 3 * * *"}
+`
+
+const hmacManifest = `apiVersion: webhooks.hookonce.dev/v1alpha1
+kind: WebhookEndpoint
+metadata: {name: crm}
+spec:
+  verification:
+    scheme: HMAC
+    secretRef: {name: signing, key: secret}
+    hmac:
+      signature: {header: X-Signature, separator: ",", prefix: "v1="}
+      timestamp: {prefix: "t="}
+      stringToSign: "{timestamp}.{body}"
+      eventID: {path: id}
+      eventType: {path: type}
+      resourceID: {path: data.id}
+  database:
+    secretRef: {name: database, key: uri}
+  effects:
+  - {name: book, eventTypes: ["*"], function: shop.on_contact, key: ResourceAndType}
+`
+
+const rotationManifest = `apiVersion: webhooks.hookonce.dev/v1alpha1
+kind: SecretRotation
+metadata: {name: q4}
+spec:
+  endpointRef: {name: payments}
+  secretRef: {name: signing-q4, key: secret}
+  overlap: 24h
+  revocation: Immediate
+`
+
+// refusals are mistakes in manifests, and what the API server says of each: what to do.
+var refusals = []struct {
+	name, manifest, replace, with string
+	// update makes the valid manifest first and changes it then.
+	update bool
+	want   string
+}{
+	{"UnknownScheme", endpointManifest, "scheme: Paymos", "scheme: Paypal", false, `supported values: "Paymos"`},
+	{"HMACUndescribed", endpointManifest, "scheme: Paymos", "scheme: HMAC", false, "set verification.hmac when, and only when"},
+	{"HMACAndPreset", hmacManifest, "scheme: HMAC", "scheme: Paymos", false, "set verification.hmac when, and only when"},
+	{"Tolerance", endpointManifest, "tolerance: 5m", "tolerance: 2h", false, "tolerance must be from 1s to 1h"},
+	{"NoDuration", endpointManifest, "tolerance: 5m", "tolerance: 5 minutes", false, "tolerance"},
+	{"NegativeDuration", endpointManifest, "tolerance: 5m", "tolerance: -5m", false, "tolerance"},
+	{"Overlap", endpointManifest, "overlap: 24h", "overlap: 169h", false, "overlap must be from 0s to 168h"},
+	{"GitHubResource", strings.Replace(endpointManifest, "key: Event", "key: ResourceAndType", 1), "scheme: Paymos", "scheme: GitHub", false, "scheme GitHub has no resource id"},
+	{"HMACResource", hmacManifest, "      resourceID: {path: data.id}\n", "", false, "needs verification.hmac.resourceID"},
+	{"HeaderAndPath", hmacManifest, "eventID: {path: id}", "eventID: {path: id, header: X-Id}", false, "set exactly one of header and path"},
+	{"NeitherHeaderNorPath", hmacManifest, "eventType: {path: type}", "eventType: {}", false, "set exactly one of header and path"},
+	{"BodyNotLast", hmacManifest, `"{timestamp}.{body}"`, `"{body}.{timestamp}"`, false, "stringToSign must end with {body}"},
+	{"TimestampNowhere", hmacManifest, `      timestamp: {prefix: "t="}` + "\n", "", false, "say in hmac.timestamp where the timestamp is"},
+	{"TimestampUnsigned", hmacManifest, `"{timestamp}.{body}"`, `"{body}"`, false, "an unsigned timestamp proves nothing"},
+	{"IDInBodySigned", hmacManifest, `"{timestamp}.{body}"`, `"{id}.{timestamp}.{body}"`, false, "set hmac.eventID.header"},
+	{"SchemaChanged", endpointManifest, "schema: hookonce", "schema: other", true, "Create a new endpoint with the other schema"},
+	{"SchemaName", endpointManifest, "schema: hookonce", `schema: "Hook-Once"`, false, "database.schema"},
+	{"FunctionName", endpointManifest, "shop.on_invoice_paid", "on_invoice_paid()", false, "function"},
+	{"URL", endpointManifest, "http://sink.shop.svc/hooks", "sink.shop.svc/hooks", false, "url must be absolute"},
+	{"FileURL", endpointManifest, "http://sink.shop.svc/hooks", "file:///etc/passwd", false, "url must be absolute"},
+	{"Timeout", endpointManifest, "timeout: 10s", "timeout: 10ms", false, "timeout must be from 100ms to 60s"},
+	{"Delay", endpointManifest, "delays: [1m]", "delays: [200h]", false, "a delay must be at most 168h"},
+	{"NoEventTypes", endpointManifest, `["invoice.*"]`, "[]", false, "eventTypes"},
+	{"PatternInside", endpointManifest, `"invoice.*"`, `"*.paid"`, false, "eventTypes"},
+	{"ShortClaims", endpointManifest, "claims: 720h, payloads: 168h", "claims: 24h, payloads: 2h", false, "retention.claims must be at least 80h"},
+	{"ShortPayloads", endpointManifest, "payloads: 168h", "payloads: 30m", false, "retention.payloads must be at least 1h"},
+	{"LongPayloads", endpointManifest, "payloads: 168h", "payloads: 721h", false, "must not be longer than retention.claims"},
+	{"Schedule", endpointManifest, "17 3 * * *", "17 3 * * * *", false, "five cron fields"},
+	{"NoSecretRef", endpointManifest, "    secretRef: {name: signing, key: secret}\n", "", false, "secretRef"},
+	{"SecretKey", endpointManifest, "key: secret", `key: "a/b"`, false, "secretRef.key"},
+	{"EndpointRefChanged", rotationManifest, "name: payments", "name: other", true, "endpointRef cannot be changed"},
+	{"SecretRefChanged", rotationManifest, "name: signing-q4", "name: other", true, "secretRef cannot be changed"},
+	{"RotationOverlap", rotationManifest, "overlap: 24h", "overlap: 200h", false, "overlap must be from 0s to 168h"},
+	{"Unrevoked", rotationManifest, "Immediate", "AfterOverlap", true, "a revoked secret stays revoked"},
+}
+
+func parse(t *testing.T, manifest, namespace string) *unstructured.Unstructured {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(manifest), &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	object.SetNamespace(namespace)
+	return object
+}
+
+func TestAdmissionSaysWhatToDo(t *testing.T) {
+	admin := controlplane.Client(t, restConfig)
+	var answers strings.Builder
+	for _, test := range refusals {
+		t.Run(test.name, func(t *testing.T) {
+			namespace := controlplane.Namespace(t, admin, nil)
+			if !strings.Contains(test.manifest, test.replace) {
+				t.Fatalf("the manifest has no %q", test.replace)
+			}
+			valid := parse(t, test.manifest, namespace)
+			if err := admin.Create(t.Context(), valid, client.DryRunAll); err != nil {
+				t.Fatalf("the manifest without the mistake is refused: %v", err)
+			}
+			wrong := parse(t, strings.Replace(test.manifest, test.replace, test.with, 1), namespace)
+			var err error
+			if test.update {
+				if err := admin.Create(t.Context(), valid); err != nil {
+					t.Fatal(err)
+				}
+				wrong.SetResourceVersion(valid.GetResourceVersion())
+				err = admin.Update(t.Context(), wrong)
+			} else {
+				err = admin.Create(t.Context(), wrong)
+			}
+			if !apierrors.IsInvalid(err) {
+				t.Fatalf("got %v, want the manifest to be invalid", err)
+			}
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("the refusal does not say %q: %v", test.want, err)
+			}
+			answers.WriteString(err.Error() + "\n")
+		})
+	}
+	for _, message := range rules(t) {
+		if !strings.Contains(answers.String(), message) {
+			t.Errorf("no test makes the API server say %q", message)
+		}
+	}
+}
+
+// rules are the messages of every CEL rule of the project's kinds.
+func rules(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "..", "config", "crd", "bases", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no CRDs: %v", err)
+	}
+	var messages []string
+	var walk func(schema *apiextensionsv1.JSONSchemaProps)
+	walk = func(schema *apiextensionsv1.JSONSchemaProps) {
+		for _, rule := range schema.XValidations {
+			messages = append(messages, rule.Message)
+		}
+		for _, property := range schema.Properties {
+			walk(&property)
+		}
+		if schema.Items != nil && schema.Items.Schema != nil {
+			walk(schema.Items.Schema)
+		}
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.Unmarshal(content, crd); err != nil {
+			t.Fatal(err)
+		}
+		for i := range crd.Spec.Versions {
+			walk(crd.Spec.Versions[i].Schema.OpenAPIV3Schema)
+		}
+	}
+	if len(messages) < 20 {
+		t.Fatalf("only %d rules were found", len(messages))
+	}
+	return messages
+}
