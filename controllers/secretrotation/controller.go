@@ -24,14 +24,14 @@ import (
 // DefaultIntervals are how often a rotation is looked at.
 var DefaultIntervals = rotation.Intervals{Propagation: 2 * time.Second, Status: 10 * time.Second, Secret: 30 * time.Second}
 
-// Reconciler brings SecretRotations about.
-//
 // +kubebuilder:rbac:groups=webhooks.hookonce.dev,resources=secretrotations,verbs=get;list;watch
 // +kubebuilder:rbac:groups=webhooks.hookonce.dev,resources=secretrotations/status,verbs=patch
 // +kubebuilder:rbac:groups=webhooks.hookonce.dev,resources=webhookendpoints,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;update
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Reconciler brings SecretRotations about.
 type Reconciler struct {
 	client    client.Client
 	live      client.Reader
