@@ -63,9 +63,13 @@ func (p *planner) govern() {
 	p.ring = p.ring.Retire(p.now)
 }
 
-// settle counts the overlap from now: the last ready receiver has the new secret.
+// settle counts the overlap from now: the last ready receiver has the new secret. If the former one may have expired
+// already, the overlap is taken to have begun early enough to end at the ceiling.
 func (p *planner) settle(former keyring.Entry) {
 	start := second(p.now)
+	if p.doubtful(former) && p.deadline(start).After(former.NotAfter) {
+		start = former.NotAfter.Add(-p.overlapLength())
+	}
 	p.become(p.ring.Finalize(former.Fingerprint, p.now, start, p.deadline(start)))
 	if p.spec.Immediate {
 		p.become(p.ring.Revoke(former.Fingerprint, p.now))
@@ -93,9 +97,14 @@ func (p *planner) extend(former keyring.Entry) {
 	limit := p.spec.PreviousNotAfter
 	tooLate := !limit.IsZero() && former.NotAfter.After(limit)
 	tooSoon := former.NotAfter.Before(p.capped(p.now.Add(p.overlapLength() + minSlack)))
-	if tooLate || tooSoon {
+	if tooLate || (tooSoon && !p.doubtful(former)) {
 		p.become(p.ring.Extend(former.Fingerprint, p.now, p.ceiling()))
 	}
+}
+
+// doubtful says whether a secret may have expired by somebody else's clock.
+func (p *planner) doubtful(former keyring.Entry) bool {
+	return !former.AcceptedAt(p.now.Add(doubt))
 }
 
 // become takes a changed keyring; a change that is not possible any more leaves it as it is.

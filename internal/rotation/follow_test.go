@@ -142,6 +142,25 @@ func TestACeilingThatPassesEndsTheFormerSecretForGood(t *testing.T) {
 	}
 }
 
+// Near a ceiling a leader whose clock is behind cannot know whether receivers refuse the secret already.
+func TestASlowClockResurrectsNothing(t *testing.T) {
+	for name, loaded := range map[string]bool{"receivers lag": false, "receivers have it": true} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.plan()
+			if loaded {
+				w.load(0, 1)
+			}
+			end := w.former().NotAfter
+			w.now = end.Add(-9 * time.Minute)
+			w.plan()
+			if got := w.former().NotAfter; !got.Equal(end) {
+				t.Errorf("the deadline moved from %v to %v", end, got)
+			}
+		})
+	}
+}
+
 // Edits of the spec: what they do while both secrets are accepted.
 func TestEdits(t *testing.T) {
 	propagated := t0.Add(2 * time.Second) // see until

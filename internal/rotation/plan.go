@@ -15,6 +15,9 @@ const (
 	Slack = time.Hour
 	// minSlack is when the ceiling moves: at less than this beyond the overlap.
 	minSlack = 30 * time.Minute
+	// doubt is how far the clocks of operators and receivers may be apart. A secret whose deadline is nearer than this may
+	// be refused already somewhere, so only a person's edit moves it further away.
+	doubt = 10 * time.Minute
 	// OverdueAfter is how long a propagation may take before people are warned, and later rotations no longer wait for it.
 	OverdueAfter = 5 * time.Minute
 	// youngFor is how long a new rotation looks often for what it needs and is not there.

@@ -37,7 +37,10 @@ func candidate(name string) keyring.Candidate {
 }
 
 // adopted is the keyring of an endpoint whose first secret is alpha.
-func adopted(t testing.TB) *keyring.Keyring {
+func adopted(t interface {
+	Helper()
+	Fatal(...any)
+}) *keyring.Keyring {
 	t.Helper()
 	first := candidate("alpha")
 	first.Rotation = ""

@@ -1,0 +1,85 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rotation_test
+
+import (
+	"time"
+
+	"github.com/hookonce/hookonce/internal/rotation"
+)
+
+// skew is by how much the clocks of two operators may differ. Every bound of the model is that uncertain.
+const skew = 5 * time.Minute
+
+// model says what must be accepted, from what has happened and by simpler means than Plan: it knows no keyring and no
+// states, only when each secret stopped being current, and when an operator saw every ready receiver with its successor.
+type model struct {
+	current string
+	former  map[string]*demotion
+	revoked map[string]bool
+}
+
+// demotion is how a secret stopped being the current one.
+type demotion struct {
+	by       *asked
+	revision int64
+	// spec is what an operator knew when it last looked, at looked; seen is when one first saw the successor everywhere.
+	spec         rotation.Spec
+	looked, seen time.Time
+	// longest is the longest overlap that an operator knew of until then, for a ceiling only moves forward.
+	longest time.Duration
+	// lapsed says that the secret may be refused by somebody's clock, so that nobody need prolong it; over that it is by
+	// every clock, so that nobody may.
+	lapsed, over bool
+}
+
+// overlap is what the spec asks for.
+func (d *demotion) overlap() time.Duration {
+	if d.spec.Immediate {
+		return 0
+	}
+	return d.spec.Overlap
+}
+
+// mustAccept says whether refusing the secret at now loses a delivery that people were promised.
+func (d *demotion) mustAccept(now time.Time) bool {
+	end := d.looked.Add(d.overlap())
+	if !d.seen.IsZero() {
+		end = d.seen.Add(d.overlap())
+	}
+	if limit := d.spec.PreviousNotAfter; !limit.IsZero() && limit.Before(end) {
+		end = limit
+	}
+	return !d.lapsed && now.Before(end.Add(-2*skew))
+}
+
+// mustRefuse says whether accepting the secret at now is too long.
+func (d *demotion) mustRefuse(now time.Time) bool {
+	end := d.looked.Add(d.longest + rotation.Slack)
+	if !d.seen.IsZero() {
+		end = d.seen.Add(d.overlap())
+	}
+	return d.over || now.After(end.Add(2*skew))
+}
+
+// promoted notes that a secret has become current.
+func (m *model) promoted(secret string, by *asked, now time.Time, revision int64) {
+	m.former[m.current] = &demotion{by: by, revision: revision, spec: by.spec, looked: now, longest: by.spec.Overlap}
+	delete(m.former, secret)
+	m.current = secret
+}
+
+// looked notes that an operator has looked after a rotation, and what it saw.
+func (m *model) looked(by *asked, now time.Time, everywhere func(revision int64) bool) {
+	for _, d := range m.former {
+		if d.by != by {
+			continue
+		}
+		d.looked, d.spec = now, by.spec
+		d.longest = max(d.longest, d.overlap())
+		if d.seen.IsZero() && everywhere(d.revision) {
+			d.seen = now
+		}
+	}
+}
