@@ -4,6 +4,7 @@
 package ledger_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
@@ -201,4 +202,61 @@ func TestADuplicateWaitsForAWinnerThatRollsBackAndTakesItsPlace(t *testing.T) {
 		t.Errorf("the second: %v, kind %d", o.err, o.receipt.Kind)
 	}
 	f.wantCounts(map[string]int64{"shop.orders": 1, "hookonce.claim": 1})
+}
+
+func TestDuplicatesInFlightLeaveConnectionsToOthers(t *testing.T) {
+	f := newFixture(t)
+	gate := f.closeGate()
+	l := f.open(func(o *ledger.Options) { o.MaxConns = 2 })
+	copies := make([]receiver.Event, 20)
+	for i := range copies {
+		copies[i] = event("evt_1")
+	}
+	done := make(chan []outcome, 1)
+	go func() { done <- atOnce(t, copies, work("shop.gate"), func(int) *ledger.Ledger { return l }) }()
+	gate.awaitVisitor()
+
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if receipt, err := l.Record(ctx, event("evt_2"), work("shop.book")); err != nil || receipt.Kind != receiver.Processed {
+		t.Errorf("another event: %v, kind %d", err, receipt.Kind)
+	}
+	gate.open()
+	for _, o := range <-done {
+		if o.err != nil {
+			t.Error(o.err)
+		}
+	}
+	f.wantCounts(map[string]int64{"shop.orders": 2})
+}
+
+func TestGuardsAreTakenInOneOrder(t *testing.T) {
+	f := newFixture(t)
+	// The trigger widens the moment between one guard and the next.
+	f.exec(`CREATE FUNCTION shop.other(e hookonce.event) RETURNS jsonb LANGUAGE sql AS 'SELECT shop.book(e)';
+		CREATE FUNCTION shop.slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.005); RETURN NEW; END';
+		CREATE TRIGGER slow BEFORE INSERT ON hookonce.effect FOR EACH ROW EXECUTE FUNCTION shop.slow()`)
+	forth := oncePerResource()
+	forth.Effects = append(forth.Effects, receiver.Effect{Name: "other", Function: "shop.other", OncePerResource: true})
+	back := receiver.Work{Effects: []receiver.Effect{forth.Effects[1], forth.Effects[0]}}
+	a, b := f.open(endpoint("shop/a")), f.open(endpoint("shop/b"))
+	var done sync.WaitGroup
+	for i := range 60 {
+		for l, w := range map[*ledger.Ledger]receiver.Work{a: forth, b: back} {
+			done.Go(func() {
+				e := event(fmt.Sprintf("evt_%d", i), func(e *receiver.Event) { e.ResourceID = fmt.Sprintf("inv_%d", i) })
+				if _, err := l.Record(t.Context(), e, w); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	done.Wait()
+	// Sessions report what they counted when they end, at the latest.
+	a.Close()
+	b.Close()
+	if n := value[int64](f, "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"); n != 0 {
+		t.Errorf("%d deadlocks", n)
+	}
+	f.wantCounts(map[string]int64{"shop.orders": 120})
 }

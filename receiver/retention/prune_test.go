@@ -171,7 +171,7 @@ func TestWhatIsUnfinishedOrFailedIsKeptWithItsClaim(t *testing.T) {
 	f := newFixture(t)
 	l := f.open("shop/payments")
 	f.receive(l, "pending", 40*day)
-	f.settle(l, f.receive(l, "failed", 40*day), receiver.Exhausted)
+	f.settle(l, f.receive(l, "failed", 50*day), receiver.Exhausted)
 	f.settle(l, f.receive(l, "done", 40*day), receiver.Delivered)
 
 	f.prune("shop/payments", 30*day, 7*day)
