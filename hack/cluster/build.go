@@ -50,6 +50,7 @@ func buildOne(ctx context.Context, s settings, c component, label string) error 
 	if _, err := os.Stat(folder); err == nil {
 		return nil
 	}
+	removeUnfinished(s.cache)
 	temporary, err := os.MkdirTemp(s.cache, ".building-"+c.name+"-")
 	if err != nil {
 		return fmt.Errorf("make a folder to build %s in: %w", c.name, err)
@@ -71,6 +72,18 @@ func buildOne(ctx context.Context, s settings, c component, label string) error 
 	}
 	progress("built %s in %s", label, time.Since(started).Round(time.Second))
 	return nil
+}
+
+// removeUnfinished deletes what builds that were killed have left. Whoever calls it holds the
+// lock, so no other build is under way.
+func removeUnfinished(cache string) {
+	folders, err := filepath.Glob(filepath.Join(cache, ".building-*"))
+	if err != nil {
+		return
+	}
+	for _, folder := range folders {
+		_ = os.RemoveAll(folder)
+	}
 }
 
 // keepSaying reports a long build now and then until stop is called.
@@ -162,7 +175,7 @@ func linkAll(folder string, paths map[string]string) error {
 	if _, err := os.Stat(folder); err == nil {
 		return nil
 	}
-	temporary, err := os.MkdirTemp(filepath.Dir(folder), ".linking-")
+	temporary, err := os.MkdirTemp(filepath.Dir(folder), ".building-links-")
 	if err != nil {
 		return fmt.Errorf("make a folder of links: %w", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"time"
 )
 
 // containerNamespace is where containerd keeps what the kubelet uses.
@@ -39,7 +38,7 @@ func (l *local) startContainerd(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	if err := l.waitFor(ctx, "containerd", 60*time.Second, func(ctx context.Context) error {
+	if err := l.waitFor(ctx, "containerd", startLimit, func(ctx context.Context) error {
 		_, err := l.ctr(ctx, "version")
 		return err
 	}); err != nil {

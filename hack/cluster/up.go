@@ -12,6 +12,10 @@ import (
 	"time"
 )
 
+// startLimit bounds the start of one process. Each takes seconds; a machine that is busy with
+// builds takes much longer.
+const startLimit = 3 * time.Minute
+
 // local is the cluster on this machine.
 type local struct {
 	settings
@@ -133,10 +137,10 @@ func (l *local) startAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := l.waitFor(ctx, l.nodeProcessName(), 120*time.Second, client.nodeReady); err != nil {
+	if err := l.waitFor(ctx, l.nodeProcessName(), startLimit, client.nodeReady); err != nil {
 		return err
 	}
-	if err := l.waitFor(ctx, "kube-controller-manager", 60*time.Second, client.podsAdmitted); err != nil {
+	if err := l.waitFor(ctx, "kube-controller-manager", startLimit, client.podsAdmitted); err != nil {
 		return err
 	}
 	if l.kind == nodeContainerd {

@@ -38,7 +38,7 @@ func (r *Runner) terminate(spec *corev1.Container, p *process.Process, deadline 
 
 // preStop runs the hook, if there is one, and reports whether it used up all the time.
 func (r *Runner) preStop(spec *corev1.Container, p *process.Process, deadline context.Context) bool {
-	if spec.Lifecycle == nil || spec.Lifecycle.PreStop == nil {
+	if spec.Lifecycle == nil || spec.Lifecycle.PreStop == nil || hasEnded(p) {
 		return false
 	}
 	hook := spec.Lifecycle.PreStop
@@ -61,6 +61,15 @@ func (r *Runner) preStop(spec *corev1.Container, p *process.Process, deadline co
 		}
 	}
 	return deadline.Err() != nil
+}
+
+func hasEnded(p *process.Process) bool {
+	select {
+	case <-p.Ended():
+		return true
+	default:
+		return false
+	}
 }
 
 func waitLeast(p *process.Process) {

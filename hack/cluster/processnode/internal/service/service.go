@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/workqueue"
 
 	"github.com/hookonce/hookonce/hack/cluster/processnode/internal/address"
 	"github.com/hookonce/hookonce/hack/cluster/processnode/internal/image"
@@ -73,8 +74,7 @@ func Run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 		return err
 	}
 	watch := newInformers(client, o.NodeName)
-	podInformer := watch.pods.Core().V1().Pods()
-	p := provider.New(pods, addresses, client.CoreV1(), podInformer.Lister(), log)
+	p := provider.New(pods, addresses, client.CoreV1(), watch.pods.Core().V1().Pods().Lister(), log)
 	logs, err := p.ServeLogs(o.NodeIP, o.Port, pods.Server.CA)
 	if err != nil {
 		return err
@@ -84,12 +84,7 @@ func Run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 		return err
 	}
 
-	podController, err := node.NewPodController(node.PodControllerConfig{
-		PodClient: p.Client(), PodInformer: podInformer, EventRecorder: events.recorder, Provider: p,
-		// The library wants these, but we resolve references ourselves; they are never started.
-		ConfigMapInformer: watch.unused.Core().V1().ConfigMaps(), SecretInformer: watch.unused.Core().V1().Secrets(),
-		ServiceInformer: watch.unused.Core().V1().Services(), SkipDownwardAPIResolution: true,
-	})
+	podController, err := newPodController(p, watch, events)
 	if err != nil {
 		return fmt.Errorf("make the pod controller: %w", err)
 	}
@@ -104,6 +99,29 @@ func Run(ctx context.Context, o Options, log *slog.Logger) (err error) {
 	log.Info("stopping all pods", "longest", o.Grace.String())
 	p.Close(o.Grace)
 	return err
+}
+
+func newPodController(p *provider.Provider, watch *watches, events *events) (*node.PodController, error) {
+	return node.NewPodController(node.PodControllerConfig{
+		PodClient: p.Client(), PodInformer: watch.pods.Core().V1().Pods(), EventRecorder: events.recorder, Provider: p,
+		// The library wants these, but we resolve references ourselves; they are never started.
+		ConfigMapInformer: watch.unused.Core().V1().ConfigMaps(), SecretInformer: watch.unused.Core().V1().Secrets(),
+		ServiceInformer: watch.unused.Core().V1().Services(), SkipDownwardAPIResolution: true,
+
+		SyncPodsFromKubernetesRateLimiter: retryDelays(), SyncPodsFromKubernetesShouldRetryFunc: retryAlways,
+		DeletePodsFromKubernetesRateLimiter: retryDelays(), DeletePodsFromKubernetesShouldRetryFunc: retryAlways,
+		SyncPodStatusFromProviderRateLimiter: retryDelays(), SyncPodStatusFromProviderShouldRetryFunc: retryAlways,
+	})
+}
+
+// retryDelays are short at the end, so that the node catches up soon after an API server was away.
+func retryDelays() workqueue.TypedRateLimiter[any] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[any](10*time.Millisecond, 2*time.Second)
+}
+
+// retryAlways replaces the library's limit of 20 attempts: an API server may be away for longer.
+func retryAlways(context.Context, string, int, time.Time, error) (*time.Duration, error) {
+	return nil, nil
 }
 
 func connect(kubeconfig string) (*rest.Config, kubernetes.Interface, error) {
