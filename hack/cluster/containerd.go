@@ -38,7 +38,7 @@ func (l *local) startContainerd(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	if err := l.waitFor(ctx, "containerd", startLimit, func(ctx context.Context) error {
+	if err := l.waitFor(ctx, "containerd", func(ctx context.Context) error {
 		_, err := l.ctr(ctx, "version")
 		return err
 	}); err != nil {

@@ -27,7 +27,7 @@ func (l *local) startEtcd(ctx context.Context) error {
 	}}); err != nil {
 		return err
 	}
-	return l.waitFor(ctx, "etcd", startLimit, func(ctx context.Context) error {
+	return l.waitFor(ctx, "etcd", func(ctx context.Context) error {
 		return probe(ctx, &http.Client{Timeout: 5 * time.Second}, client+"/health")
 	})
 }
@@ -59,7 +59,7 @@ func (l *local) startAPIServer(ctx context.Context) error {
 	if err := l.start(process{name: "kube-apiserver", path: l.bin["kube-apiserver"], args: args}); err != nil {
 		return err
 	}
-	return l.waitFor(ctx, "kube-apiserver", startLimit, func(ctx context.Context) error {
+	return l.waitFor(ctx, "kube-apiserver", func(ctx context.Context) error {
 		client, err := newAPIClient(l.settings, l.kind)
 		if err != nil {
 			return err

@@ -66,7 +66,7 @@ func (l *local) waitForDNS(ctx context.Context) error {
 		var dialer net.Dialer
 		return dialer.DialContext(ctx, network, net.JoinHostPort(dnsServiceIP, "53"))
 	}}
-	return l.waitFor(ctx, "coredns", startLimit, func(ctx context.Context) error {
+	return l.waitFor(ctx, "coredns", func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 		defer cancel()
 		addresses, err := resolver.LookupHost(ctx, "kubernetes.default.svc.cluster.local.")

@@ -137,10 +137,10 @@ func (l *local) startAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := l.waitFor(ctx, l.nodeProcessName(), startLimit, client.nodeReady); err != nil {
+	if err := l.waitFor(ctx, l.nodeProcessName(), client.nodeReady); err != nil {
 		return err
 	}
-	if err := l.waitFor(ctx, "kube-controller-manager", startLimit, client.podsAdmitted); err != nil {
+	if err := l.waitFor(ctx, "kube-controller-manager", client.podsAdmitted); err != nil {
 		return err
 	}
 	if l.kind == nodeContainerd {
@@ -189,10 +189,10 @@ func (l *local) startProcessNode() error {
 	}})
 }
 
-// waitFor repeats check until it succeeds. It gives up when limit has passed, and at once when
-// the process of that name has ended.
-func (l *local) waitFor(ctx context.Context, name string, limit time.Duration, check func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+// waitFor repeats check until it succeeds. It gives up after startLimit, and at once when the
+// process of that name has ended.
+func (l *local) waitFor(ctx context.Context, name string, check func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	started, said := time.Now(), time.Now()
 	for {
@@ -210,7 +210,7 @@ func (l *local) waitFor(ctx context.Context, name string, limit time.Duration, c
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s is not usable after %s: %w\n%s", name, limit, err, l.logTail(name))
+			return fmt.Errorf("%s is not usable after %s: %w\n%s", name, startLimit, err, l.logTail(name))
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
