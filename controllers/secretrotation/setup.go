@@ -22,7 +22,7 @@ import (
 const (
 	// endpointField is the index of SecretRotations by the name of their endpoint.
 	endpointField = "spec.endpointRef.name"
-	// concurrency is how many rotations are looked at at once: receivers that do not answer must not hold up other
+	// concurrency is how many rotations are looked at together: receivers that do not answer must not hold up other
 	// endpoints. Two passes that write one keyring are kept apart by its resource version.
 	concurrency = 4
 )

@@ -69,6 +69,7 @@ func (k *Keyring) Promote(c Candidate, now, notAfter time.Time) (*Keyring, []Ent
 		return nil, nil, ErrAlreadyCurrent
 	case IsRevoked:
 		return nil, nil, ErrRevoked
+	case IsUnknown, IsPrevious, IsExpired:
 	}
 	next := k.next()
 	former := next.Current

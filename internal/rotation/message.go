@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	messageKeyringLost = "the keyring was removed and made anew during the overlap: the former secret was lost, and only the new one is accepted"
+	messageKeyringLost = "the keyring was removed and made anew during the overlap: the former secret was lost, the new one is accepted"
 	messageReverted    = "a later SecretRotation has made the former secret current again"
 	messageRetiring    = "the former secret is refused; waiting for every ready receiver to load the keyring without it"
 )
@@ -44,7 +44,8 @@ func waitingFor(sibling string) string {
 }
 
 func overtakenBy(sibling string) string {
-	return fmt.Sprintf("SecretRotation %s was created later and has started already: to use this secret all the same, create another SecretRotation", sibling)
+	return fmt.Sprintf("SecretRotation %s was created later and has started already: "+
+		"to use this secret all the same, create another SecretRotation", sibling)
 }
 
 func (p *planner) loading() string {
@@ -59,7 +60,8 @@ func (p *planner) loading() string {
 }
 
 func overlapUntil(end time.Time) string {
-	return fmt.Sprintf("every ready receiver accepts the new secret, and the former one until %s: let the provider sign with the new one by then",
+	return fmt.Sprintf("every ready receiver accepts the new secret, and the former one until %s: "+
+		"let the provider sign with the new one by then",
 		end.UTC().Format(time.RFC3339))
 }
 

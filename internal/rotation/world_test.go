@@ -36,11 +36,14 @@ func candidate(name string) keyring.Candidate {
 	return keyring.Candidate{Key: usable(name).Key, Secret: usable(name).Text, Source: spec(name).Source, Rotation: "uid-" + name}
 }
 
-// adopted is the keyring of an endpoint whose first secret is alpha.
-func adopted(t interface {
+// tester is a testing.TB or a rapid.T.
+type tester interface {
 	Helper()
-	Fatal(...any)
-}) *keyring.Keyring {
+	Fatal(args ...any)
+}
+
+// adopted is the keyring of an endpoint whose first secret is alpha.
+func adopted(t tester) *keyring.Keyring {
 	t.Helper()
 	first := candidate("alpha")
 	first.Rotation = ""
