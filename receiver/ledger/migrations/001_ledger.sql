@@ -118,18 +118,19 @@ CREATE TABLE hookonce.counter (
   PRIMARY KEY (scope, minute, name, cause)
 ) WITH (fillfactor = 70);
 
--- ensure_partitions makes the days from yesterday to so many ahead, where they are missing. A table is made first and
--- attached then: that lets inserts go on, which making it in place would not.
+-- ensure_partitions makes the days from today to so many ahead, where they are missing. Today lasts a minute longer here,
+-- for transactions that began before midnight. A table is made first and attached then: that lets inserts go on, which
+-- making it in place would not.
 CREATE FUNCTION hookonce.ensure_partitions(ahead int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
-  today date := (clock_timestamp() AT TIME ZONE 'UTC')::date;
+  today date := ((clock_timestamp() - interval '1 minute') AT TIME ZONE 'UTC')::date;
   parent text;
   child text;
   made int := 0;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('hookonce.partitions', 0));
   FOREACH parent IN ARRAY ARRAY['event', 'attempt'] LOOP
-    FOR day IN -1 .. ahead LOOP
+    FOR day IN 0 .. ahead LOOP
       child := parent || '_' || to_char(today + day, 'YYYYMMDD');
       CONTINUE WHEN to_regclass('hookonce.' || child) IS NOT NULL;
       EXECUTE format('CREATE TABLE hookonce.%I (LIKE hookonce.%I INCLUDING ALL)', child, parent);
