@@ -1,0 +1,73 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/hookonce/hookonce/controllers"
+	"github.com/hookonce/hookonce/internal/render"
+)
+
+// environment returns a getenv of the given variables.
+func environment(variables map[string]string) func(string) string {
+	return func(name string) string { return variables[name] }
+}
+
+func TestParse(t *testing.T) {
+	defaults := controllers.Options{
+		Render:              render.Settings{Image: "hookonce:v1", OperatorNamespace: "ops"},
+		StatusInterval:      10 * time.Second,
+		SecretInterval:      30 * time.Second,
+		PropagationInterval: 2 * time.Second,
+		MetricsAddress:      ":8080",
+		ProbeAddress:        ":8081",
+	}
+	getenv := environment(map[string]string{"RECEIVER_IMAGE": "hookonce:v1", "POD_NAMESPACE": "ops"})
+	got, err := parse(nil, getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(defaults, got); diff != "" {
+		t.Errorf("defaults (-want +got):\n%s", diff)
+	}
+
+	got, err = parse([]string{
+		"--receiver-image=other:v2", "--status-interval=5s", "--secret-interval=1m", "--namespaces=shop, billing,",
+		"--metrics-bind-address=0", "--health-probe-bind-address=127.0.0.1:9", "--leader-elect",
+	}, getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := defaults
+	want.Render.Image, want.StatusInterval, want.SecretInterval = "other:v2", 5*time.Second, time.Minute
+	want.Namespaces, want.MetricsAddress, want.ProbeAddress, want.LeaderElection = []string{"shop", "billing"}, "0", "127.0.0.1:9", true
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("flags (-want +got):\n%s", diff)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	image := environment(map[string]string{"RECEIVER_IMAGE": "hookonce:v1"})
+	for name, test := range map[string]struct {
+		args   []string
+		getenv func(string) string
+		want   string
+	}{
+		"NoImage":       {nil, environment(nil), "RECEIVER_IMAGE"},
+		"Argument":      {[]string{"serve"}, image, "serve"},
+		"ShortInterval": {[]string{"--status-interval=10ms"}, image, "1s"},
+		"UnknownFlag":   {[]string{"--phase=moon"}, image, "phase"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := parse(test.args, test.getenv); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v does not say %q", err, test.want)
+			}
+		})
+	}
+}
