@@ -170,8 +170,11 @@ func rotated(g *gomega.WithT, shop *shop) {
 	g.Expect(string(ring.Current.Secret)).To(gomega.Equal(after))
 	g.Expect(ring.Previous).To(gomega.HaveLen(1))
 	g.Expect(string(ring.Previous[0].Secret)).To(gomega.Equal(before))
-	status := shop.endpoint().Status
-	g.Expect(status.CurrentSecret.Fingerprint).To(gomega.Equal(keyring.Short(ring.Current.Fingerprint)))
-	g.Expect(status.OverlapEndTime).To(gomega.Equal(ring.Previous[0].NotAfter.UTC().Format(time.RFC3339)))
-	g.Expect(status.Receivers.Updated).To(gomega.Equal(int32(2)))
+	// The endpoint's status follows the keyring with its next pass.
+	g.Eventually(func(g gomega.Gomega) {
+		status := shop.endpoint().Status
+		g.Expect(status.CurrentSecret.Fingerprint).To(gomega.Equal(keyring.Short(ring.Current.Fingerprint)))
+		g.Expect(status.OverlapEndTime).To(gomega.Equal(ring.Previous[0].NotAfter.UTC().Format(time.RFC3339)))
+		g.Expect(status.Receivers.Updated).To(gomega.Equal(int32(2)))
+	}).Should(gomega.Succeed())
 }
