@@ -4,10 +4,13 @@
 package main
 
 import (
+	"context"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -28,7 +31,9 @@ func (s *shop) closeGate() func() {
 	must(s.t, err)
 	_, err = tx.Exec(s.t.Context(), "LOCK TABLE shop.gate IN ACCESS EXCLUSIVE MODE")
 	must(s.t, err)
-	return func() { must(s.t, tx.Rollback(s.t.Context())) }
+	open := sync.OnceFunc(func() { _ = tx.Rollback(context.Background()) })
+	s.t.Cleanup(open)
+	return open
 }
 
 // fork runs `receiver serve` as a process of its own.
@@ -76,8 +81,10 @@ func TestKillBetweenClaimAndCommit(t *testing.T) {
 
 func TestDrainLosesNothing(t *testing.T) {
 	out := newSink(t)
+	answerSink := out.hold(t)
 	s := newShop(t, out.URL)
-	r := s.serve(s.serveArgs(s.url)).ready(t)
+	// What is counted can only have been written at the end.
+	r := s.serve(append(s.serveArgs(s.url), "--counter-flush-interval", "1h")).ready(t)
 	open := s.closeGate()
 	first := make(chan []sent, 1)
 	go func() {
@@ -90,6 +97,14 @@ func TestDrainLosesNothing(t *testing.T) {
 	if answer := (<-first)[0]; answer.Status != http.StatusOK {
 		t.Errorf("the request under way got %d %s", answer.Status, answer.Error)
 	}
+	eventually(t, "nobody is accepted any more", func() bool {
+		conn, err := net.Dial("tcp", r.public)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err != nil
+	})
+	answerSink()
 	if code := <-r.ended; code != exitOK {
 		t.Errorf("exit code %d", code)
 	}

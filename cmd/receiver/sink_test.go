@@ -22,6 +22,8 @@ type sink struct {
 
 	mu    sync.Mutex
 	calls []call
+	// held is closed, or nil, when the sink may answer.
+	held chan struct{}
 }
 
 type call struct{ Key, EventID, Attempt, Body string }
@@ -36,11 +38,27 @@ func newSink(t *testing.T) *sink {
 		s.calls = append(s.calls, call{
 			r.Header.Get("Idempotency-Key"), r.Header.Get("Hookonce-Event-Id"), r.Header.Get("Hookonce-Attempt"), string(body),
 		})
+		held := s.held
 		s.mu.Unlock()
+		if held != nil {
+			<-held
+		}
 		w.WriteHeader(int(s.status.Load()))
 	}))
 	t.Cleanup(s.Close)
 	return s
+}
+
+// hold keeps the sink from answering until the returned function is called.
+func (s *sink) hold(t *testing.T) func() {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held := make(chan struct{})
+	s.held = held
+	answer := sync.OnceFunc(func() { close(held) })
+	t.Cleanup(answer)
+	return answer
 }
 
 func (s *sink) seen() []call {
