@@ -24,7 +24,7 @@ func (r *Reconciler) apply(ctx context.Context, p *pass) error {
 			return err
 		}
 		if change.Written() {
-			log.FromContext(ctx).Info("Applied", "kind", fmt.Sprintf("%T", child), "created", change.Created, "fields", change.Fields)
+			log.FromContext(ctx).Info("Applied", "object", change.Object, "created", change.Created, "fields", change.Fields)
 		}
 	}
 	return nil

@@ -38,6 +38,8 @@ type Applier struct {
 
 // Change is what an apply came to.
 type Change struct {
+	// Object is its kind and name.
+	Object string
 	// Created says that there was no such object.
 	Created bool
 	// Fields are the paths that were not as desired, for logs; none if nothing was written.
@@ -66,7 +68,7 @@ func (a Applier) Apply(ctx context.Context, owner client.Object, desired runtime
 	if err != nil {
 		return Change{}, fmt.Errorf("read %s: %w", name, err)
 	}
-	change := Change{Created: !exists}
+	change := Change{Object: name, Created: !exists}
 	if exists {
 		if err := controlled(a.Client.Scheme(), owner, live, name); err != nil {
 			return Change{}, err
