@@ -240,7 +240,11 @@ func (r *running) findAddresses(t *testing.T, log io.Reader) {
 	go func() {
 		lines := bufio.NewScanner(log)
 		for lines.Scan() {
-			var entry struct{ Msg, Public, Private string }
+			var entry struct {
+				Msg     string `json:"msg"`
+				Public  string `json:"public"`
+				Private string `json:"private"`
+			}
 			_ = json.Unmarshal(lines.Bytes(), &entry)
 			if entry.Msg == "Serving" && r.public == "" {
 				r.public, r.private = entry.Public, entry.Private

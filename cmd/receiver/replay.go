@@ -49,7 +49,9 @@ func newReplay(log func() *slog.Logger) *cobra.Command {
 	return cmd
 }
 
-func replay(ctx context.Context, flags *ledgerFlags, config *receiverconfig.Config, selection ledger.Selection, log *slog.Logger) (int64, error) {
+func replay(
+	ctx context.Context, flags *ledgerFlags, config *receiverconfig.Config, selection ledger.Selection, log *slog.Logger,
+) (int64, error) {
 	l, err := ledger.Open(ctx, ledger.Options{
 		URL: flags.url, Schema: config.Schema, Endpoint: config.Endpoint, MaxConns: 1, Logger: log,
 	})

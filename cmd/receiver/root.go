@@ -52,8 +52,7 @@ func run(ctx context.Context, args []string, std streams) int {
 		return exitOK
 	}
 	fmt.Fprintf(std.err, "receiver: %v\n", err)
-	var usage usageError
-	if errors.As(err, &usage) {
+	if _, ok := errors.AsType[usageError](err); ok {
 		return exitUsage
 	}
 	return exitFailed
@@ -104,7 +103,8 @@ type ledgerFlags struct {
 func (f *ledgerFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.configDir, "config-dir", "", "folder with "+receiverconfig.FileName+" (required)")
 	cmd.Flags().StringVar(&f.databaseDir, "database-dir", "", "folder with the database's connection URI in the file "+databaseFile)
-	cmd.Flags().StringVar(&f.databaseURL, "database-url", "", "the database's connection URI, instead of --database-dir; others can see it in the list of processes")
+	cmd.Flags().StringVar(&f.databaseURL, "database-url", "",
+		"the database's connection URI, instead of --database-dir; others can see it in the list of processes")
 }
 
 func (f *ledgerFlags) check() error {

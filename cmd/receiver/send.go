@@ -61,7 +61,8 @@ func newSend(std streams) *cobra.Command {
 	flags.StringVar(&f.eventType, "event-type", "", "event type")
 	flags.StringVar(&f.resourceID, "resource-id", "", "id of the thing that the event is about")
 	flags.StringVar(&f.body, "body", "", "file with the body to send as it is, - for standard input (default: a JSON object with the ids)")
-	flags.StringVar(&f.bodyTemplate, "body-template", "", "file with the body, in which {event_id}, {event_type} and {resource_id} are replaced")
+	flags.StringVar(&f.bodyTemplate, "body-template", "",
+		"file with the body, in which {event_id}, {event_type} and {resource_id} are replaced")
 	flags.StringArrayVar(&f.headers, "header", nil, "name=value of a further header; may be repeated")
 	flags.IntVar(&f.repeat, "repeat", 1, "how often to send it")
 	flags.IntVar(&f.concurrent, "concurrent", 1, "how many are under way at once")

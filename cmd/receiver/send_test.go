@@ -41,7 +41,7 @@ func TestSendIsVerifiedInEveryScheme(t *testing.T) {
 			preset, _ := scheme.Preset(name)
 			key, err := preset.Key.Decode([]byte(secretTexts[name]))
 			must(t, err)
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
 				got, err := verify.Verify(preset, []receiver.Secret{{Key: key, Fingerprint: "f"}},
 					&receiver.Request{Header: r.Header, Body: body}, time.Now(), time.Minute)

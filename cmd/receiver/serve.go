@@ -49,12 +49,15 @@ func newServe(log func() *slog.Logger) *cobra.Command {
 	f.add(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.keyringDir, "keyring-dir", "", "folder with keyring.json (required)")
-	flags.StringVar(&f.sourceDir, "source-dir", "", "folder with the user's own signing secret in the file secret (default: only the keyring counts)")
+	flags.StringVar(&f.sourceDir, "source-dir", "",
+		"folder with the user's own signing secret in the file secret (default: only the keyring counts)")
 	flags.StringVar(&f.publicAddress, "public-address", ":8080", "where providers are served")
 	flags.StringVar(&f.privateAddress, "private-address", ":8081", "where the status, the probes and the metrics are")
-	flags.DurationVar(&f.drainDelay, "drain-delay", 5*time.Second, "how long to go on serving after SIGTERM, until nobody routes here any more")
+	flags.DurationVar(&f.drainDelay, "drain-delay", 5*time.Second,
+		"how long to go on serving after SIGTERM, until nobody routes here any more")
 	flags.DurationVar(&f.flushInterval, "counter-flush-interval", 10*time.Second, "how often counters are written to the ledger")
-	flags.DurationVar(&f.sampleInterval, "sample-interval", 5*time.Second, "how often the ledger is looked at for the status and the metrics")
+	flags.DurationVar(&f.sampleInterval, "sample-interval", 5*time.Second,
+		"how often the ledger is looked at for the status and the metrics")
 	return cmd
 }
 

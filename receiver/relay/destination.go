@@ -11,7 +11,7 @@ type Destination struct {
 	Name string
 	// URL is absolute, http or https. A user and password in it become basic authentication.
 	URL string
-	// Timeout of one attempt, from dialling to the end of the answer; 0 means DefaultTimeout.
+	// Timeout of one attempt, from dialing to the end of the answer; 0 means DefaultTimeout.
 	Timeout time.Duration
 	// Delays before the second and each further attempt: a delivery has one attempt more than there are delays.
 	Delays []time.Duration

@@ -79,6 +79,27 @@ func TestAttemptIsMadeAgainWhenItCouldNotBeSettled(t *testing.T) {
 	})
 }
 
+func TestOffersBeforeTheRunAreNotLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		outbox, seen := newOutbox(), &attempts{}
+		relay := New(Options{
+			Outbox: outbox, Log: slog.New(slog.DiscardHandler),
+			Destinations: fixed(Destination{Name: "sink", URL: "http://sink/"}),
+			Transport: func() http.RoundTripper {
+				return roundTrip(func(r *http.Request) (*http.Response, error) {
+					seen.record(r)
+					return answer(http.StatusOK), nil
+				})
+			},
+		})
+		relay.Offer(outbox.commit(MinLease, delivery("sink", 1)))
+		runToEnd(relay, nil)
+		if seen.count() != 1 || len(outbox.rows) != 0 {
+			t.Errorf("%d attempts, %d rows left, want 1 and 0", seen.count(), len(outbox.rows))
+		}
+	})
+}
+
 // runToEnd runs a relay, lets it begin, asks it to end, and returns how long the end took.
 func runToEnd(relay *Relay, offered []receiver.Delivery) time.Duration {
 	ctx, cancel := context.WithCancel(context.Background())

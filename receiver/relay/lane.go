@@ -29,7 +29,7 @@ type lane struct {
 }
 
 // offer takes the delivery if there is room for it, and says whether it did. An empty lane has room for any size.
-func (l *lane) offer(d receiver.Delivery, start func()) bool {
+func (l *lane) offer(d receiver.Delivery) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	empty := len(l.waiting) == 0 && l.running == 0
@@ -37,24 +37,29 @@ func (l *lane) offer(d receiver.Delivery, start func()) bool {
 		l.behind = true
 		return false
 	}
-	l.push(d, start)
+	l.push(d)
 	return true
 }
 
 // put takes a delivery that was leased for this lane because it asked for one.
-func (l *lane) put(d receiver.Delivery, start func()) {
+func (l *lane) put(d receiver.Delivery) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.push(d, start)
+	l.push(d)
 }
 
-func (l *lane) push(d receiver.Delivery, start func()) {
+func (l *lane) push(d receiver.Delivery) {
 	l.waiting = append(l.waiting, d)
 	l.bytes += len(d.Body)
-	if l.running < l.slots {
-		l.running++
-		start()
-	}
+}
+
+// reserve returns how many slots to start for what waits; they are counted as running already.
+func (l *lane) reserve() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := min(len(l.waiting), l.slots-l.running)
+	l.running += n
+	return n
 }
 
 // next returns the delivery that has waited longest. If there is none, the calling slot is over.

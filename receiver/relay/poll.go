@@ -103,7 +103,8 @@ func (r *Relay) take(asked []string, due []receiver.Delivery, full bool) {
 	}
 	for _, d := range due {
 		lane := r.lane(d.Destination)
-		lane.put(d, func() { r.startSlot(lane) })
+		lane.put(d)
+		r.startSlots(lane)
 	}
 }
 

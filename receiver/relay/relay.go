@@ -69,7 +69,8 @@ func (o *Options) setDefaults() {
 		o.Now = time.Now
 	}
 	if o.Jitter == nil {
-		o.Jitter = func() float64 { return 2*rand.Float64() - 1 }
+		//nolint:gosec // spreading attempts over time needs no secrecy
+		o.Jitter = func() float64 { return float64(rand.N(2001)-1000) / 1000 }
 	}
 	if o.Transport == nil {
 		slots := o.Slots
@@ -89,29 +90,25 @@ type Relay struct {
 	opts    Options
 	settler *settler
 	// kick holds a token while the outbox should be asked before the next poll is due.
-	kick chan struct{}
-	// attempts is the parent of every attempt's context.
-	attempts context.Context
-	abort    context.CancelFunc
+	kick  chan struct{}
+	slots sync.WaitGroup
 
 	mu    sync.Mutex
 	lanes map[string]*lane
+	// spawn starts a slot; nil until the relay runs.
+	spawn func(*lane)
 	// stopped says that offers are no longer taken.
 	stopped bool
-	slots   sync.WaitGroup
 }
 
 // New returns a relay. It does nothing until it is run, but takes offers.
 func New(opts Options) *Relay {
 	opts.setDefaults()
-	attempts, abort := context.WithCancel(context.Background())
 	return &Relay{
-		opts:     opts,
-		settler:  newSettler(opts.Outbox, opts.Now, opts.Log),
-		kick:     make(chan struct{}, 1),
-		attempts: attempts,
-		abort:    abort,
-		lanes:    map[string]*lane{},
+		opts:    opts,
+		settler: newSettler(opts.Outbox, opts.Now, opts.Log),
+		kick:    make(chan struct{}, 1),
+		lanes:   map[string]*lane{},
 	}
 }
 
@@ -126,7 +123,8 @@ func (r *Relay) Offer(deliveries []receiver.Delivery) {
 	for _, d := range deliveries {
 		if _, known := r.destination(d.Destination); known {
 			lane := r.lane(d.Destination)
-			lane.offer(d, func() { r.startSlot(lane) })
+			lane.offer(d)
+			r.startSlots(lane)
 		}
 	}
 }
@@ -142,8 +140,11 @@ func (r *Relay) Run(ctx context.Context) {
 		defer close(settled)
 		r.settler.run(settling)
 	}()
+	attempts, abort := context.WithCancel(context.WithoutCancel(ctx))
+	defer abort()
+	r.begin(attempts)
 	r.pollUntil(ctx)
-	r.drain()
+	r.drain(abort)
 	r.settler.close()
 	select {
 	case <-settled:
@@ -153,8 +154,20 @@ func (r *Relay) Run(ctx context.Context) {
 	}
 }
 
+// begin lets slots start, those for earlier offers at once.
+func (r *Relay) begin(attempts context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.spawn = func(l *lane) {
+		r.slots.Go(func() { r.work(attempts, l) })
+	}
+	for _, lane := range r.lanes {
+		r.startSlots(lane)
+	}
+}
+
 // drain waits for the slots to run out of work, and ends them when the time for it is over.
-func (r *Relay) drain() {
+func (r *Relay) drain(abort context.CancelFunc) {
 	r.mu.Lock()
 	r.stopped = true
 	r.mu.Unlock()
@@ -175,7 +188,7 @@ func (r *Relay) drain() {
 		left += lane.clear()
 	}
 	r.mu.Unlock()
-	r.abort()
+	abort()
 	r.settler.unbound()
 	<-finished
 	if left > 0 {
@@ -183,20 +196,28 @@ func (r *Relay) drain() {
 	}
 }
 
-// startSlot is called with a lane that has counted the slot already.
-func (r *Relay) startSlot(l *lane) {
-	r.slots.Go(func() {
-		for {
-			d, ok := l.next()
-			if !ok {
-				return
-			}
-			r.attempt(l, d)
-			if l.done(d, r.opts.Batch) {
-				r.wake()
-			}
+// startSlots is called with r.mu held.
+func (r *Relay) startSlots(l *lane) {
+	if r.spawn == nil {
+		return
+	}
+	for range l.reserve() {
+		r.spawn(l)
+	}
+}
+
+// work is one slot: it attempts what waits in its lane until there is nothing left.
+func (r *Relay) work(attempts context.Context, l *lane) {
+	for {
+		d, ok := l.next()
+		if !ok {
+			return
 		}
-	})
+		r.attempt(attempts, l, d)
+		if l.done(d, r.opts.Batch) {
+			r.wake()
+		}
+	}
 }
 
 func (r *Relay) wake() {
@@ -208,14 +229,14 @@ func (r *Relay) wake() {
 
 // attempt posts one delivery and hands its settlement on. It does nothing for a destination that is no longer there, nor
 // where the attempt could outlive its lease and so overlap with another process's attempt.
-func (r *Relay) attempt(l *lane, d receiver.Delivery) {
+func (r *Relay) attempt(ctx context.Context, l *lane, d receiver.Delivery) {
 	to, known := r.destination(d.Destination)
 	started := r.opts.Now()
-	if !known || started.Add(to.timeout()).After(d.Lease.Expires) || r.attempts.Err() != nil {
+	if !known || started.Add(to.timeout()).After(d.Lease.Expires) || ctx.Err() != nil {
 		return
 	}
-	status, err := post(r.attempts, l.client, to, d, r.opts.UserAgent)
-	if r.attempts.Err() != nil && err != nil {
+	status, err := post(ctx, l.client, to, d, r.opts.UserAgent)
+	if ctx.Err() != nil && err != nil {
 		return
 	}
 	verdict := Classify(to.Delays, d.Attempt, status, err, r.opts.Jitter())

@@ -20,7 +20,8 @@ var (
 	ringDesc    = gaugeDesc("keyring_revision", "Revision of the keyring in force.")
 	loadedDesc  = gaugeDesc("keyring_load_timestamp_seconds", "When the keyring in force was loaded.")
 	usableDesc  = gaugeDesc("mounts_usable", "Whether the mounted configuration and keyring could be used when they last changed.")
-	expiryDesc  = gaugeDesc("previous_secret_not_after_timestamp_seconds", "When the last previous secret stops being accepted; absent if there is none.")
+	expiryDesc  = gaugeDesc("previous_secret_not_after_timestamp_seconds",
+		"When the last previous secret stops being accepted; absent if there is none.")
 )
 
 func gaugeDesc(name, help string) *prometheus.Desc {
