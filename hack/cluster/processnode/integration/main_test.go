@@ -117,7 +117,8 @@ func (n *testNode) start(t *testing.T, delay string) {
 	t.Cleanup(func() {
 		_ = command.Process.Signal(syscall.SIGTERM)
 		select {
-		case <-ended:
+		case err := <-ended:
+			t.Logf("node %s ended: %v", n.name, err)
 		case <-time.After(20 * time.Second):
 			_ = command.Process.Kill()
 			t.Error("the node does not end")

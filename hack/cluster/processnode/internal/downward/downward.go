@@ -88,10 +88,11 @@ func (f Facts) Resource(ref *corev1.ResourceFieldSelector, container string) (st
 	var quantity resource.Quantity
 	switch kind {
 	case "limits":
-		set := false
-		if quantity, set = requirements.Limits[resourceName]; !set {
-			quantity = f.Allocatable[resourceName]
+		limit, set := requirements.Limits[resourceName]
+		if !set {
+			limit = f.Allocatable[resourceName]
 		}
+		quantity = limit
 	case "requests":
 		quantity = requirements.Requests[resourceName]
 	default:

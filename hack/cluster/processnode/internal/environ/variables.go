@@ -113,7 +113,9 @@ func defineFrom(ctx context.Context, vars *Variables, source corev1.EnvFromSourc
 	return nil
 }
 
-func valueFrom(ctx context.Context, source *corev1.EnvVarSource, container string, facts downward.Facts, objects Objects) (value string, found bool, err error) {
+func valueFrom(
+	ctx context.Context, source *corev1.EnvVarSource, container string, facts downward.Facts, objects Objects,
+) (value string, found bool, err error) {
 	switch {
 	case source.FieldRef != nil:
 		value, err = facts.Field(source.FieldRef.FieldPath)

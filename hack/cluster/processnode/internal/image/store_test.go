@@ -65,8 +65,7 @@ func TestResolve(t *testing.T) {
 func TestResolveUnknownImage(t *testing.T) {
 	store := Store{Dir: t.TempDir()}
 	_, err := store.Resolve("nowhere:1", []string{"/x"}, nil)
-	var missing *MissingError
-	if !errors.As(err, &missing) {
+	if _, ok := errors.AsType[*MissingError](err); !ok {
 		t.Fatalf("error is %v, want a *MissingError", err)
 	}
 	if !strings.Contains(err.Error(), "nowhere:1") {

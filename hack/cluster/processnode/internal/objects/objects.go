@@ -7,6 +7,7 @@ package objects
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,9 +49,7 @@ func FromConfigMap(configMap *corev1.ConfigMap) Content {
 	for key, text := range configMap.Data {
 		data[key] = []byte(text)
 	}
-	for key, bytes := range configMap.BinaryData {
-		data[key] = bytes
-	}
+	maps.Copy(data, configMap.BinaryData)
 	return Content{Version: configMap.ResourceVersion, Data: data}
 }
 

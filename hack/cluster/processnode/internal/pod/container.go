@@ -131,13 +131,13 @@ func (r *Runner) watch(c *container, spec *corev1.Container, p *process.Process)
 	case <-p.Ended():
 		return outcome{}
 	case <-r.stopping.Done():
-		r.terminate(spec, p, r.alive)
+		r.terminate(r.alive, spec, p)
 		return outcome{}
 	case kind := <-c.killed:
 		r.event(corev1.EventTypeNormal, "Killing", fmt.Sprintf("the %s probe of container %s failed, it is restarted", kind, c.name))
 		deadline, cancel := context.WithTimeout(r.alive, r.probeGrace(spec, kind))
 		defer cancel()
-		r.terminate(spec, p, deadline)
+		r.terminate(deadline, spec, p)
 		return outcome{probe: kind}
 	}
 }
@@ -145,8 +145,7 @@ func (r *Runner) watch(c *container, spec *corev1.Container, p *process.Process)
 // incomplete is the outcome when something is missing that may still come.
 func (r *Runner) incomplete(spec *corev1.Container, err error) outcome {
 	reason := reasonConfigError
-	var missing *image.MissingError
-	if errors.As(err, &missing) {
+	if _, ok := errors.AsType[*image.MissingError](err); ok {
 		reason = reasonImagePull
 	}
 	if r.stopping.Err() == nil {

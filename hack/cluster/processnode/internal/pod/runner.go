@@ -53,8 +53,8 @@ type Runner struct {
 	content *content
 	tokens  *token.Holder
 
-	stopping context.Context // ends when the pod must stop
-	alive    context.Context // ends when the pod's processes must be gone
+	stopping context.Context //nolint:containedctx // ends when the pod must stop
+	alive    context.Context //nolint:containedctx // ends when the pod's processes must be gone
 	stop     context.CancelFunc
 	kill     context.CancelFunc
 	ended    chan struct{}

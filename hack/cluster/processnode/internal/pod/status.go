@@ -52,12 +52,12 @@ func statuses(containers []*container) []corev1.ContainerStatus {
 }
 
 func (r *Runner) phase() corev1.PodPhase {
-	return phase(r.pod.Spec.RestartPolicy, statuses(r.inits), statuses(r.mains), r.over)
+	return phase(statuses(r.inits), statuses(r.mains), r.over)
 }
 
 // phase follows the kubelet: Pending until all containers have run, Running while one may still
 // run, and at last Succeeded only if all ended well. Over means that nothing will run any more.
-func phase(policy corev1.RestartPolicy, inits, mains []corev1.ContainerStatus, over bool) corev1.PodPhase {
+func phase(inits, mains []corev1.ContainerStatus, over bool) corev1.PodPhase {
 	if over {
 		for _, status := range append(append([]corev1.ContainerStatus{}, inits...), mains...) {
 			if ended := status.State.Terminated; ended == nil || ended.ExitCode != 0 {

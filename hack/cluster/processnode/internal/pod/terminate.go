@@ -20,9 +20,9 @@ const leastGrace = 2 * time.Second
 
 // terminate ends a process in the time that is left until the deadline: the preStop hook, SIGTERM,
 // and at the deadline SIGKILL. It returns when the process has ended.
-func (r *Runner) terminate(spec *corev1.Container, p *process.Process, deadline context.Context) {
+func (r *Runner) terminate(deadline context.Context, spec *corev1.Container, p *process.Process) {
 	if deadline.Err() == nil {
-		hooked := r.preStop(spec, p, deadline)
+		hooked := r.preStop(deadline, spec, p)
 		p.Signal(syscall.SIGTERM)
 		select {
 		case <-p.Ended():
@@ -37,7 +37,7 @@ func (r *Runner) terminate(spec *corev1.Container, p *process.Process, deadline 
 }
 
 // preStop runs the hook, if there is one, and reports whether it used up all the time.
-func (r *Runner) preStop(spec *corev1.Container, p *process.Process, deadline context.Context) bool {
+func (r *Runner) preStop(deadline context.Context, spec *corev1.Container, p *process.Process) bool {
 	if spec.Lifecycle == nil || spec.Lifecycle.PreStop == nil || hasEnded(p) {
 		return false
 	}

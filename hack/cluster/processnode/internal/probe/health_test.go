@@ -46,7 +46,7 @@ func TestHealth(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			health := NewHealth(&test.container)
-			for _, step := range strings.Fields(test.steps) {
+			for step := range strings.FieldsSeq(test.steps) {
 				health.Observe(kinds[step[0]], step[1] == '+')
 			}
 			got := ""

@@ -28,20 +28,20 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	case len(os.Args) > 1 && os.Args[1] == "node":
-		playNode()
+		fmt.Println(playNode())
+		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }
 
 // playNode starts a process with a child of its own, tells their ids, and waits to be killed.
-func playNode() {
+func playNode() error {
 	guard, err := StartGuard(os.Args[0], "guard")
 	if err == nil {
 		_, err = NewStarter(guard).Start(Spec{Path: "/bin/sh", Args: []string{"-c", "sleep 600 & echo $$ $!; wait"}, Output: os.Stdout})
 	}
 	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
+		return err
 	}
 	select {}
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -23,8 +24,8 @@ const operators = "system:masters"
 
 // LogServer answers the API server's requests for logs.
 type LogServer struct {
-	listener net.Listener
-	server   *http.Server
+	port   int
+	server *http.Server
 }
 
 // ServeLogs listens on the address (port 0: any). A caller needs a certificate of the group
@@ -42,19 +43,27 @@ func (p *Provider) ServeLogs(host, port string, clusterCA []byte) (*LogServer, e
 	if err != nil {
 		return nil, fmt.Errorf("use the certificate: %w", err)
 	}
-	listener, err := tls.Listen("tcp", net.JoinHostPort(host, port), &tls.Config{
-		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair},
-		ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients,
-	})
+	address, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, fmt.Errorf("parse the address for logs: %w", err)
+	}
+	listener, err := net.ListenTCP("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen for requests for logs: %w", err)
 	}
 	handler := onlyOperators(api.PodHandler(api.PodHandlerConfig{
 		GetContainerLogs: p.GetContainerLogs, GetPods: p.GetPods, GetPodsFromKubernetes: p.GetPods,
 	}, true))
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = server.Serve(listener) }()
-	return &LogServer{listener: listener, server: server}, nil
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, TLSConfig: &tls.Config{
+		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair},
+		ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients,
+	}}
+	go func() { _ = server.ServeTLS(listener, "", "") }()
+	bound, err := netip.ParseAddrPort(listener.Addr().String())
+	if err != nil {
+		return nil, fmt.Errorf("read the address for logs: %w", err)
+	}
+	return &LogServer{port: int(bound.Port()), server: server}, nil
 }
 
 func onlyOperators(next http.Handler) http.Handler {
@@ -69,7 +78,7 @@ func onlyOperators(next http.Handler) http.Handler {
 }
 
 // Port is the port on which the server listens.
-func (s *LogServer) Port() int { return s.listener.Addr().(*net.TCPAddr).Port }
+func (s *LogServer) Port() int { return s.port }
 
 // Close ends the server and the requests that are under way.
 func (s *LogServer) Close() error { return s.server.Close() }

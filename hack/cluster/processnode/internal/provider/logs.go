@@ -23,7 +23,9 @@ const followInterval = 200 * time.Millisecond
 
 // GetContainerLogs opens the output of a container's current or previous run, for `kubectl logs`.
 // Timestamps and sinceTime are ignored: the lines are stored as the program wrote them.
-func (p *Provider) GetContainerLogs(ctx context.Context, namespace, podName, container string, opts api.ContainerLogOpts) (io.ReadCloser, error) {
+func (p *Provider) GetContainerLogs(
+	ctx context.Context, namespace, podName, container string, opts api.ContainerLogOpts,
+) (io.ReadCloser, error) {
 	var found *entry
 	for _, e := range p.all() {
 		if e.namespace == namespace && e.name == podName {
@@ -68,7 +70,7 @@ func openLog(ctx context.Context, part pod.Log, opts api.ContainerLogOpts, live 
 	case part.To >= 0:
 		reader = io.LimitReader(file, part.To-from)
 	case opts.Follow:
-		reader = &follower{ctx: ctx, file: file, live: live}
+		reader = &follower{done: ctx.Done(), file: file, live: live}
 	}
 	if opts.LimitBytes > 0 {
 		reader = io.LimitReader(reader, int64(opts.LimitBytes))
@@ -105,7 +107,7 @@ func tailStart(file *os.File, part pod.Log, lines int) (int64, error) {
 
 // follower reads on while the run goes on.
 type follower struct {
-	ctx  context.Context
+	done <-chan struct{} // the caller is gone
 	file *os.File
 	live func() bool
 }
@@ -121,7 +123,7 @@ func (f *follower) Read(buffer []byte) (int, error) {
 			return 0, io.EOF
 		}
 		select {
-		case <-f.ctx.Done():
+		case <-f.done:
 			return 0, io.EOF
 		case <-time.After(followInterval):
 		}

@@ -70,7 +70,7 @@ func TestFollow(t *testing.T) {
 	defer reader.Close()
 	buffer := make([]byte, 100)
 	for _, line := range []string{"one\n", "two\n"} {
-		go file.WriteString(line)
+		go func() { _, _ = file.WriteString(line) }()
 		n, err := reader.Read(buffer)
 		if err != nil || string(buffer[:n]) != line {
 			t.Fatalf("read %q (%v), want %q", buffer[:n], err, line)

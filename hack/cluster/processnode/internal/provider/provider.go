@@ -33,7 +33,7 @@ type Provider struct {
 	log       *slog.Logger
 
 	// background ends when the provider closes; nothing is reported any more after that.
-	background context.Context
+	background context.Context //nolint:containedctx // the provider's own life, not a call's
 	close      context.CancelFunc
 
 	mu      sync.Mutex
@@ -53,7 +53,9 @@ type entry struct {
 }
 
 // New makes a provider without pods.
-func New(node *pod.Node, addresses *address.Pool, client typedcorev1.PodsGetter, lister corev1listers.PodLister, log *slog.Logger) *Provider {
+func New(
+	node *pod.Node, addresses *address.Pool, client typedcorev1.PodsGetter, lister corev1listers.PodLister, log *slog.Logger,
+) *Provider {
 	p := &Provider{
 		node: node, addresses: addresses, client: client, lister: lister, log: log,
 		entries: make(map[types.UID]*entry),

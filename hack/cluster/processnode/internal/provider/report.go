@@ -26,14 +26,13 @@ const reportRetry = time.Second
 func (p *Provider) retire(e *entry) {
 	_ = wait.PollUntilContextCancel(p.background, reportRetry, true, func(ctx context.Context) (bool, error) {
 		gone, err := p.retireOnce(ctx, e)
-		if err != nil {
+		switch {
+		case err != nil && ctx.Err() == nil:
 			p.log.Warn("the end of a pod is not reported yet", "namespace", e.namespace, "pod", e.name, "error", err)
-			return false, nil
-		}
-		if gone {
+		case gone:
 			p.forget(e)
 		}
-		return true, nil
+		return err == nil, nil
 	})
 }
 

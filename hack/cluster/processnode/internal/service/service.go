@@ -137,7 +137,9 @@ func connect(kubeconfig string) (*rest.Config, kubernetes.Interface, error) {
 	return config, client, nil
 }
 
-func podSettings(o Options, config *rest.Config, client kubernetes.Interface, state *state, starter *process.Starter, events *events, log *slog.Logger) (*pod.Node, error) {
+func podSettings(
+	o Options, config *rest.Config, client kubernetes.Interface, state *state, starter *process.Starter, events *events, log *slog.Logger,
+) (*pod.Node, error) {
 	server, err := token.ServerOf(config)
 	if err != nil {
 		return nil, err
@@ -175,9 +177,7 @@ func runControllers(ctx context.Context, watch *watches, pods *node.PodControlle
 	case <-ctx.Done():
 		return nil
 	}
-	if !cache.WaitForCacheSync(ctx.Done(), watch.synced...) {
-		return nil
-	}
+	cache.WaitForCacheSync(ctx.Done(), watch.synced...)
 	go func() { _ = nodes.Run(ctx) }()
 	defer func() { cancel(); <-nodes.Done() }()
 	select {
@@ -201,13 +201,12 @@ func runControllers(ctx context.Context, watch *watches, pods *node.PodControlle
 // stopped tells an end that was asked for from one that was not.
 func stopped(ctx context.Context, err error) error {
 	switch {
-	case ctx.Err() != nil:
-		return nil
-	case err == nil:
+	case ctx.Err() == nil && err == nil:
 		return errors.New("a controller of the node ended by itself")
-	default:
+	case ctx.Err() == nil:
 		return fmt.Errorf("run the node: %w", err)
 	}
+	return nil
 }
 
 // watches are the objects that the node follows.
