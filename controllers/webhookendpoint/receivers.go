@@ -35,7 +35,7 @@ func (r *Reconciler) readReceivers(ctx context.Context, p *pass) error {
 // judgeReceivers says whether enough receivers serve, and whether they do what the spec asks.
 func (p *pass) judgeReceivers() {
 	desired := render.Replicas(p.endpoint)
-	ready := min(int32(len(p.receivers.Ready())), desired)
+	ready := min(p.receivers.Ready().Count(), desired)
 	p.status.Receivers = &v1alpha1.ReceiversStatus{
 		Desired: desired,
 		Ready:   ready,
@@ -46,7 +46,7 @@ func (p *pass) judgeReceivers() {
 			"Receivers run as soon as there is a signing secret")
 		return
 	}
-	p.status.Receivers.Updated = min(int32(p.receivers.Updated(p.ring.Revision)), desired)
+	p.status.Receivers.Updated = min(p.receivers.Updated(p.ring.Revision), desired)
 	if ready < desired {
 		message := p.missingReceivers()
 		p.conditions.False(v1alpha1.ConditionReceiversAvailable, v1alpha1.ReasonReceiversRollingOut, "%s", message)

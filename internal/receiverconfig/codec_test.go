@@ -89,7 +89,7 @@ func TestParseRefuses(t *testing.T) {
 	for name, test := range map[string]struct{ document, want string }{
 		"Nothing":           {"", "decode configuration"},
 		"NoObject":          {"[]", "decode configuration"},
-		"UnknownMember":     {replace(`"path":`, `"colour": 1, "path":`), "colour"},
+		"UnknownMember":     {replace(`"path":`, `"novelty": 1, "path":`), "novelty"},
 		"UnknownInner":      {replace(`"function":`, `"procedure": 1, "function":`), "procedure"},
 		"Trailing":          {document + "{}", "after top-level value"},
 		"NumberAsDuration":  {replace(`"5m0s"`, `300`), "decode configuration"},

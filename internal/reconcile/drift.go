@@ -80,7 +80,7 @@ func ownedFields(live client.Object, owner, subresource string) (map[string]any,
 			entry.Subresource != subresource || entry.FieldsV1 == nil {
 			continue
 		}
-		if err := json.Unmarshal(entry.FieldsV1.Raw, &fields); err != nil {
+		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
 			return nil, fmt.Errorf("decode managed fields: %w", err)
 		}
 		return fields, nil

@@ -117,7 +117,7 @@ func managed(t *testing.T, owned string) []metav1.ManagedFieldsEntry {
 	entry := func(manager, subresource, fields string) metav1.ManagedFieldsEntry {
 		return metav1.ManagedFieldsEntry{
 			Manager: manager, Operation: metav1.ManagedFieldsOperationApply, Subresource: subresource,
-			FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)},
+			FieldsV1: metav1.NewFieldsV1(fields),
 		}
 	}
 	if !json.Valid([]byte(owned)) {

@@ -78,8 +78,7 @@ func Classify(err error) *Fault {
 	if err == nil {
 		return nil
 	}
-	var fault *Fault
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[*Fault](err); ok {
 		return fault
 	}
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"slices"
@@ -57,9 +58,14 @@ func (r Receivers) Answered() Receivers {
 	return slices.DeleteFunc(slices.Clone(r), func(one Receiver) bool { return one.Err != nil })
 }
 
+// Count returns how many there are, as Kubernetes counts pods.
+func (r Receivers) Count() int32 {
+	return int32(min(len(r), math.MaxInt32))
+}
+
 // Updated returns how many ready receivers have loaded the keyring's revision or a newer one.
-func (r Receivers) Updated(revision int64) int {
-	n := 0
+func (r Receivers) Updated(revision int64) int32 {
+	var n int32
 	for _, one := range r {
 		if one.Ready && one.Err == nil && one.Status.Keyring.Revision >= revision {
 			n++

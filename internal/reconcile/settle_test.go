@@ -57,7 +57,8 @@ func TestSettle(t *testing.T) {
 			func(c *reconcile.Conditions) { c.True(v1alpha1.ConditionReady, "Available", "") },
 			errors.New("timeout"),
 			map[string]string{"Ready": "True/Available", "Reconciling": "True/ProgressingWithRetry"},
-			ctrl.Result{}, true,
+			ctrl.Result{},
+			true,
 		},
 		"RetryWhileStalled": {
 			func(c *reconcile.Conditions) {
@@ -66,19 +67,23 @@ func TestSettle(t *testing.T) {
 			},
 			errors.New("timeout"),
 			map[string]string{"Ready": "False/InvalidSpec", "Stalled": "True/InvalidSpec"},
-			ctrl.Result{}, true,
+			ctrl.Result{},
+			true,
 		},
 		"Conflict":    {nil, fmt.Errorf("apply: %w", conflict), map[string]string{}, ctrl.Result{RequeueAfter: 200 * time.Millisecond}, false},
 		"Terminating": {nil, fmt.Errorf("create: %w", terminating), map[string]string{"Ready": "False/NamespaceTerminating", "Reconciling": "True/NamespaceTerminating"}, ctrl.Result{RequeueAfter: interval}, false},
 		"StalledThenWell": {
 			func(c *reconcile.Conditions) { c.True(v1alpha1.ConditionStalled, "InvalidSpec", "") },
-			nil, available, ctrl.Result{RequeueAfter: interval}, false,
+			nil, available,
+			ctrl.Result{RequeueAfter: interval},
+			false,
 		},
 		"ReconcilingThenTerminal": {
 			func(c *reconcile.Conditions) { c.True(v1alpha1.ConditionReconciling, "Progressing", "") },
 			reconcile.Terminal("InvalidSpec", "wrong"),
 			map[string]string{"Ready": "False/InvalidSpec", "Stalled": "True/InvalidSpec"},
-			ctrl.Result{RequeueAfter: interval}, false,
+			ctrl.Result{RequeueAfter: interval},
+			false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,8 +122,14 @@ func TestWorse(t *testing.T) {
 	retry, waiting, terminal := reconcile.Retry("A", errors.New("a")), reconcile.Waiting("B", 0, "b"), reconcile.Terminal("C", "c")
 	other := reconcile.Waiting("D", 0, "d")
 	for _, test := range []struct{ a, b, want *reconcile.Fault }{
-		{nil, nil, nil}, {nil, retry, retry}, {retry, nil, retry}, {retry, waiting, waiting}, {waiting, retry, waiting},
-		{waiting, terminal, terminal}, {terminal, waiting, terminal}, {waiting, other, waiting},
+		{nil, nil, nil},
+		{nil, retry, retry},
+		{retry, nil, retry},
+		{retry, waiting, waiting},
+		{waiting, retry, waiting},
+		{waiting, terminal, terminal},
+		{terminal, waiting, terminal},
+		{waiting, other, waiting},
 	} {
 		if got := reconcile.Worse(test.a, test.b); got != test.want {
 			t.Errorf("Worse(%v, %v) = %v, want %v", test.a, test.b, got, test.want)

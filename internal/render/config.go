@@ -33,8 +33,11 @@ const (
 // defaultDelays is the ladder of Destination.Retry: eleven attempts over 16 h 3 min.
 func defaultDelays() []receiverconfig.Duration {
 	var delays []receiverconfig.Duration
-	for _, minutes := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 120, 240, 480} {
-		delays = append(delays, receiverconfig.Duration(minutes*time.Minute))
+	for _, delay := range []time.Duration{
+		time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 16 * time.Minute, 32 * time.Minute,
+		time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour,
+	} {
+		delays = append(delays, receiverconfig.Duration(delay))
 	}
 	return delays
 }
