@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
@@ -56,6 +57,12 @@ func run(ctx context.Context, args []string, getenv func(string) string) error {
 		return fmt.Errorf("find the API server: %w", err)
 	}
 	config.UserAgent = "hookonce-operator/" + version
+	if options.Render.Image == "" {
+		pod := types.NamespacedName{Namespace: options.Render.OperatorNamespace, Name: getenv("POD_NAME")}
+		if options.Render.Image, err = controllers.OwnImage(ctx, config, pod); err != nil {
+			return err
+		}
+	}
 	manager, err := controllers.NewManager(ctx, config, options)
 	if err != nil {
 		return err
@@ -76,8 +83,8 @@ func parse(args []string, getenv func(string) string) (controllers.Options, erro
 	if kubeconfig := flag.CommandLine.Lookup("kubeconfig"); kubeconfig != nil {
 		flags.Var(kubeconfig.Value, kubeconfig.Name, kubeconfig.Usage)
 	}
-	flags.StringVar(&options.Render.Image, "receiver-image", getenv("RECEIVER_IMAGE"),
-		"image of the receivers; default: the environment variable RECEIVER_IMAGE")
+	flags.StringVar(&options.Render.Image, "receiver-image", "",
+		"image of the receivers; default: the operator's own, read from the pod that POD_NAME and POD_NAMESPACE name")
 	flags.DurationVar(&options.StatusInterval, "status-interval", 10*time.Second, "how often receivers are asked for their status")
 	flags.DurationVar(&options.SecretInterval, "secret-interval", 30*time.Second, "how often the Secrets that specs name are read")
 	flags.DurationVar(&options.PropagationInterval, "propagation-interval", 2*time.Second,
@@ -96,16 +103,16 @@ func parse(args []string, getenv func(string) string) (controllers.Options, erro
 			options.Namespaces = append(options.Namespaces, namespace)
 		}
 	}
-	return options, check(options, flags.Args())
+	return options, check(options, flags.Args(), getenv)
 }
 
 // check says what cannot work.
-func check(options controllers.Options, rest []string) error {
+func check(options controllers.Options, rest []string, getenv func(string) string) error {
 	switch {
 	case len(rest) > 0:
 		return fmt.Errorf("argument %q is not a flag", rest[0])
-	case options.Render.Image == "":
-		return errors.New("there is no receiver image: set --receiver-image or the environment variable RECEIVER_IMAGE")
+	case options.Render.Image == "" && getenv("POD_NAME") == "":
+		return errors.New("there is no receiver image: set --receiver-image, or POD_NAME to take the operator's own")
 	case options.StatusInterval < time.Second, options.SecretInterval < time.Second, options.PropagationInterval < time.Second:
 		return errors.New("the intervals must be at least 1s")
 	}

@@ -21,14 +21,14 @@ func environment(variables map[string]string) func(string) string {
 
 func TestParse(t *testing.T) {
 	defaults := controllers.Options{
-		Render:              render.Settings{Image: "hookonce:v1", OperatorNamespace: "ops"},
+		Render:              render.Settings{OperatorNamespace: "ops"},
 		StatusInterval:      10 * time.Second,
 		SecretInterval:      30 * time.Second,
 		PropagationInterval: 2 * time.Second,
 		MetricsAddress:      ":8080",
 		ProbeAddress:        ":8081",
 	}
-	getenv := environment(map[string]string{"RECEIVER_IMAGE": "hookonce:v1", "POD_NAMESPACE": "ops"})
+	getenv := environment(map[string]string{"POD_NAME": "operator-0", "POD_NAMESPACE": "ops"})
 	got, err := parse(nil, getenv)
 	if err != nil {
 		t.Fatal(err)
@@ -53,16 +53,16 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	image := environment(map[string]string{"RECEIVER_IMAGE": "hookonce:v1"})
+	pod := environment(map[string]string{"POD_NAME": "operator-0"})
 	for name, test := range map[string]struct {
 		args   []string
 		getenv func(string) string
 		want   string
 	}{
-		"NoImage":       {nil, environment(nil), "RECEIVER_IMAGE"},
-		"Argument":      {[]string{"serve"}, image, "serve"},
-		"ShortInterval": {[]string{"--status-interval=10ms"}, image, "1s"},
-		"UnknownFlag":   {[]string{"--phase=moon"}, image, "phase"},
+		"NoImage":       {nil, environment(nil), "--receiver-image"},
+		"Argument":      {[]string{"serve"}, pod, "serve"},
+		"ShortInterval": {[]string{"--status-interval=10ms"}, pod, "1s"},
+		"UnknownFlag":   {[]string{"--phase=moon"}, pod, "phase"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := parse(test.args, test.getenv); err == nil || !strings.Contains(err.Error(), test.want) {

@@ -141,14 +141,13 @@ func (s *Snapshot) loadSource(file content) {
 		s.source.Problem = "not judged: there is no configuration or no keyring yet"
 		return
 	}
-	text := scheme.Trim(file.data)
-	key, err := s.Config.Scheme.Key.Decode(text)
+	key, err := s.Config.Scheme.Key.Decode(file.data)
 	if err != nil {
 		s.source.Problem = err.Error()
 		return
 	}
 	s.source.Fingerprint = s.ring.Fingerprint(key)
-	if s.ring.Standing(keyring.Candidate{Key: key, Secret: text}) != keyring.IsUnknown {
+	if s.ring.Standing(keyring.Candidate{Key: key, Secret: scheme.Trim(file.data)}) != keyring.IsUnknown {
 		return
 	}
 	s.Secrets = append(s.Secrets, receiver.Secret{

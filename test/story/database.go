@@ -24,7 +24,7 @@ const (
 func (w *World) databaseFolder() string { return filepath.Join(w.State, "postgres") }
 
 // StartDatabase starts Postgres in the background, where it outlives the story, on the data that it had before.
-func (w *World) StartDatabase(ctx context.Context) error {
+func (w *World) StartDatabase(context.Context) error {
 	server, err := postgres.Attach(w.databaseFolder())
 	if err != nil {
 		listen := []string{"127.0.0.1"}
@@ -41,10 +41,7 @@ func (w *World) StartDatabase(ctx context.Context) error {
 		return err
 	}
 	w.database = server
-	if w.DB != nil {
-		return nil
-	}
-	return w.connect(ctx)
+	return nil
 }
 
 // StopDatabase ends Postgres as a crash would and keeps its data.
@@ -52,20 +49,21 @@ func (w *World) StopDatabase(context.Context) error {
 	return w.database.StopImmediate()
 }
 
-// connect makes the shop's database if there is none; what an earlier telling left in the cluster is about another
-// database then, and is removed.
-func (w *World) connect(ctx context.Context) error {
+// reset removes the shop of an earlier telling, in the cluster and in Postgres, and makes an empty database: the story
+// counts what it finds.
+func (w *World) reset(ctx context.Context) error {
+	if err := w.deleteShop(ctx); err != nil {
+		return err
+	}
+	if err := w.database.DropDatabase(ctx, databaseName); err != nil {
+		return err
+	}
+	if err := w.database.CreateDatabase(ctx, databaseName); err != nil {
+		return err
+	}
 	pool, err := pgxpool.New(ctx, w.databaseURL())
 	if err != nil {
 		return fmt.Errorf("connect to the shop's database: %w", err)
-	}
-	if err := pool.Ping(ctx); err != nil {
-		if err := w.deleteShop(ctx); err != nil {
-			return err
-		}
-		if err := w.database.CreateDatabase(ctx, databaseName); err != nil {
-			return err
-		}
 	}
 	w.DB = pool
 	return nil

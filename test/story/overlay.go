@@ -16,6 +16,8 @@ import (
 	"text/template"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+
 	"github.com/hookonce/hookonce/api/v1alpha1"
 )
 
@@ -57,6 +59,7 @@ func (w *World) writeOverlay(name string, values map[string]any) (string, error)
 }
 
 func (w *World) writeOperatorOverlay(image string) error {
+	w.image = image
 	colon := strings.LastIndex(image, ":")
 	if colon < 0 {
 		return fmt.Errorf("the image %q has no tag", image)
@@ -97,8 +100,31 @@ func (w *World) ApplyShop(ctx context.Context) error {
 		if err := w.WaitEndpoint(ctx, name, 3*time.Minute, Ready); err != nil {
 			return fmt.Errorf("endpoint %s: %w", name, err)
 		}
+		if err := w.waitRollout(ctx, name); err != nil {
+			return fmt.Errorf("endpoint %s: %w", name, err)
+		}
 	}
 	return w.loadShop(ctx)
+}
+
+// waitRollout waits until only receivers of this build are left: an earlier telling's are replaced while they serve.
+func (w *World) waitRollout(ctx context.Context, endpoint string) error {
+	name := endpoint + "-receiver"
+	err := Eventually(ctx, time.Minute, 500*time.Millisecond, func(ctx context.Context) error {
+		deployment := &appsv1.Deployment{}
+		if err := w.get(ctx, deployment, "deployment", name, "-n", Namespace); err != nil {
+			return err
+		}
+		if image := deployment.Spec.Template.Spec.Containers[0].Image; image != w.image {
+			return fmt.Errorf("receivers run %s instead of %s", image, w.image)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = w.Kubectl(ctx, "rollout", "status", "deployment/"+name, "-n", Namespace, "--timeout=180s")
+	return err
 }
 
 // loadShop creates the orders table and the effect's function: they need the ledger's types, which the endpoint's

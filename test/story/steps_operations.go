@@ -100,7 +100,7 @@ func outage(ctx context.Context, w *World) error {
 		return err
 	}
 	var key string
-	const failed = `SELECT f.idempotency_key FROM hookonce.failed_delivery f JOIN hookonce.event e ON e.id = f.event WHERE e.event_id = $1`
+	const failed = `SELECT coalesce(f.idempotency_key, f.id::text) FROM hookonce.failed_delivery f JOIN hookonce.event e ON e.id = f.event WHERE e.event_id = $1`
 	if err := w.DB.QueryRow(ctx, failed, event).Scan(&key); err != nil {
 		return fmt.Errorf("read the failed delivery of %s: %w", event, err)
 	}

@@ -43,6 +43,8 @@ type World struct {
 
 	cluster  cluster
 	database *postgres.Server
+	// image of this build, as pods name it.
+	image string
 	// run distinguishes the events of this telling from those of earlier ones in the same ledger.
 	run string
 }
@@ -73,6 +75,7 @@ func (w *World) Start(ctx context.Context) error {
 		{"cluster", w.startCluster},
 		{"binaries and image", w.buildImage},
 		{"Postgres", w.StartDatabase},
+		{"empty shop", w.reset},
 		{"sink", w.StartSink},
 		{"operator", w.applyOperator},
 		{"shop", w.ApplyShop},
