@@ -5,13 +5,16 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookonce/hookonce/internal/receiverstatus"
 	"github.com/hookonce/hookonce/internal/sqlfile"
 	"github.com/hookonce/hookonce/receiver/ledger"
 )
@@ -21,8 +24,9 @@ const migratePause = 2 * time.Second
 
 func newMigrate(log func() *slog.Logger) *cobra.Command {
 	var (
-		flags ledgerFlags
-		wait  time.Duration
+		flags  ledgerFlags
+		wait   time.Duration
+		report string
 	)
 	cmd := &cobra.Command{
 		Use:   "migrate",
@@ -41,15 +45,33 @@ func newMigrate(log func() *slog.Logger) *cobra.Command {
 				return ledger.Migrate(ctx, url, config.Schema)
 			}
 			if err := retryMigrate(cmd.Context(), migrate, wait, log()); err != nil {
-				return err
+				return errors.Join(err, writeReport(report, err, time.Now()))
 			}
 			log().Info("The ledger's schema is up to date", "schema", config.Schema)
 			return nil
 		},
 	}
 	flags.add(cmd)
+	cmd.Flags().StringVar(&report, "report", "", "file to write a failure to, as the database part of the status document")
 	cmd.Flags().DurationVar(&wait, "wait", 2*time.Minute, "how long to wait for a database that cannot be reached")
 	return cmd
+}
+
+// writeReport says, where the operator can read it, why the database cannot be used: no receiver serves a status yet.
+func writeReport(file string, cause error, now time.Time) error {
+	if file == "" {
+		return nil
+	}
+	failure := receiverstatus.Database{Checked: now.UTC()}
+	failure.Reason, failure.Message = ledger.Explain(cause)
+	document, err := json.Marshal(failure)
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	if err := os.WriteFile(file, document, 0o644); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
 }
 
 // retryMigrate tries again for so long, unless the error is one that waiting does not change.

@@ -57,7 +57,12 @@ func (p *pass) judgeUnreported() {
 		p.unreachable(report)
 		return
 	}
-	p.conditions.Unknown(v1alpha1.ConditionDatabaseReachable, v1alpha1.ReasonDatabaseUnknown, "No receiver has reported")
+	message := "No receiver has reported"
+	if migrating(p.pods) {
+		message = fmt.Sprintf("The migration has not finished; what it waits for: kubectl logs -n %s deployment/%s -c %s",
+			p.endpoint.Namespace, p.names.Receiver, render.ContainerMigrate)
+	}
+	p.conditions.Unknown(v1alpha1.ConditionDatabaseReachable, v1alpha1.ReasonDatabaseUnknown, "%s", message)
 	p.conditions.Unknown(v1alpha1.ConditionDurabilityVerified, v1alpha1.ReasonDatabaseUnknown, "No receiver has reported")
 }
 
@@ -107,6 +112,18 @@ func migration(pods []corev1.Pod) (receiverstatus.Database, bool) {
 		}
 	}
 	return receiverstatus.Database{}, false
+}
+
+// migrating says whether a migration is under way.
+func migrating(pods []corev1.Pod) bool {
+	for i := range pods {
+		for _, status := range pods[i].Status.InitContainerStatuses {
+			if status.Name == render.ContainerMigrate && status.State.Running != nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // short cuts a text that comes from elsewhere.

@@ -6,6 +6,7 @@ package webhookendpoint
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -63,6 +64,9 @@ func (p *pass) judgeReceivers() {
 
 // missingReceivers says why there are too few.
 func (p *pass) missingReceivers() string {
+	if obstacle := obstacle(p.pods); obstacle != "" {
+		return "Fewer receivers are ready than the spec asks for: " + obstacle
+	}
 	if p.deployment != nil {
 		for _, condition := range p.deployment.Status.Conditions {
 			if condition.Type == appsv1.DeploymentProgressing && condition.Status == corev1.ConditionFalse {
@@ -72,6 +76,36 @@ func (p *pass) missingReceivers() string {
 		}
 	}
 	return "Fewer receivers are ready than the spec asks for"
+}
+
+// obstacle is what keeps containers from starting, if something does: an image that cannot be had, a Secret that is not
+// there, no node that would take the pod. The pods' names change with every try, so they are not in it.
+func obstacle(pods []corev1.Pod) string {
+	for i := range pods {
+		status := pods[i].Status
+		for _, container := range slices.Concat(status.InitContainerStatuses, status.ContainerStatuses) {
+			waiting := container.State.Waiting
+			if waiting == nil || waiting.Reason == "PodInitializing" || waiting.Reason == "ContainerCreating" {
+				continue
+			}
+			if kind := obstacles[waiting.Reason]; kind != "" {
+				return fmt.Sprintf("container %s: %s", container.Name, kind)
+			}
+			return fmt.Sprintf("container %s: %s", container.Name, waiting.Reason)
+		}
+		for _, condition := range status.Conditions {
+			if condition.Type == corev1.PodScheduled && condition.Status == corev1.ConditionFalse {
+				return "no node takes the pods: " + short(condition.Message)
+			}
+		}
+	}
+	return ""
+}
+
+// obstacles says the kubelet's words for trouble with one sentence each, where they come in pairs that follow each other.
+var obstacles = map[string]string{
+	"ErrImagePull":     "its image cannot be pulled",
+	"ImagePullBackOff": "its image cannot be pulled",
 }
 
 // rolledOut says whether every pod of the Deployment is of its newest template.

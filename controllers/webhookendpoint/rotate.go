@@ -27,8 +27,7 @@ func (r *Reconciler) rotate(ctx context.Context, p *pass) error {
 		return nil
 	}
 	fingerprint := p.ring.Fingerprint(p.candidate.Key)
-	name := render.RotationName(p.endpoint.Name, p.ring.Revision, fingerprint)
-	asked, err := r.asked(ctx, p, name)
+	name, asked, err := r.asked(ctx, p, fingerprint)
 	if err != nil || asked {
 		return err
 	}
@@ -73,26 +72,36 @@ func (p *pass) changed() bool {
 	}
 }
 
-// asked says whether the rotation has been asked for: under the name that the operator gives it, or by somebody else's
-// SecretRotation that has not begun, and that has its own overlap.
-func (r *Reconciler) asked(ctx context.Context, p *pass, name string) (bool, error) {
+// asked says whether the rotation has been asked for: under a name that the operator gives it, or by somebody else's
+// SecretRotation that has not begun, and that has its own overlap. If it has not, name is the one to ask under.
+func (r *Reconciler) asked(ctx context.Context, p *pass, fingerprint string) (name string, asked bool, err error) {
 	var rotations v1alpha1.SecretRotationList
 	if err := r.client.List(ctx, &rotations, client.InNamespace(p.endpoint.Namespace)); err != nil {
-		return false, fmt.Errorf("list SecretRotations: %w", err)
+		return "", false, fmt.Errorf("list SecretRotations: %w", err)
 	}
+	named := map[string]*v1alpha1.SecretRotation{}
 	for i := range rotations.Items {
 		rotation := &rotations.Items[i]
-		if rotation.Name == name {
-			return true, nil
-		}
+		named[rotation.Name] = rotation
 		if rotation.Spec.EndpointRef.Name != p.endpoint.Name || rotation.Spec.SecretRef != p.endpoint.Spec.Verification.SecretRef {
 			continue
 		}
 		stalled := meta.IsStatusConditionTrue(rotation.Status.Conditions, v1alpha1.ConditionStalled)
 		over := rotation.Status.StartTime != nil || rotation.Status.CompletionTime != nil || stalled
 		if !over && rotation.DeletionTimestamp.IsZero() {
-			return true, nil
+			return rotation.Name, true, nil
 		}
 	}
-	return false, nil
+	// A rotation that was over before it changed the keyring, because the bytes came back in between, has taken the name
+	// that the same change would have again.
+	for attempt := 1; ; attempt++ {
+		name = render.RotationName(p.endpoint.Name, p.ring.Revision, fingerprint, attempt)
+		taken := named[name]
+		if taken == nil {
+			return name, false, nil
+		}
+		if taken.Status.StartTime != nil || taken.Status.CompletionTime == nil {
+			return name, true, nil
+		}
+	}
 }

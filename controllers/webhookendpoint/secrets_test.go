@@ -4,6 +4,7 @@
 package webhookendpoint_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -192,6 +193,34 @@ func TestChangedBytesAskForARotation(t *testing.T) {
 	}
 	if rotation.Spec != want {
 		t.Errorf("rotation %+v, want %+v", rotation.Spec, want)
+	}
+}
+
+// TestChangeThatCameBackIsRotatedTheNextTime changes the bytes and back before the rotation has begun, which ends it with
+// nothing done; the same change made later must not take that for its answer.
+func TestChangeThatCameBackIsRotatedTheNextTime(t *testing.T) {
+	b, receivers := serving(t)
+	b.mend(secret("signing", "secret", "whsec_ffffffffffffffffffffffffffffffff"))
+	b.clock.forward(time.Minute)
+	b.load("payments", receivers)
+	b.settle("payments")
+	made := b.rotations()
+	if len(made) != 1 {
+		t.Fatalf("%d rotations, want one", len(made))
+	}
+	over := &made[0]
+	over.Status.CompletionTime = &metav1.Time{Time: b.clock.now()}
+	if err := b.admin.Status().Update(t.Context(), over); err != nil {
+		t.Fatal(err)
+	}
+	b.clock.forward(time.Minute)
+	b.settle("payments")
+	names := map[string]bool{}
+	for _, rotation := range b.rotations() {
+		names[rotation.Name] = true
+	}
+	if want := map[string]bool{over.Name: true, over.Name + "-2": true}; !maps.Equal(names, want) {
+		t.Errorf("rotations %v, want %v", names, want)
 	}
 }
 

@@ -77,10 +77,20 @@ func receiverPod(endpoint *v1alpha1.WebhookEndpoint, settings Settings, selector
 		WithContainers(receiverContainer(settings.Image))
 }
 
+const (
+	// terminationLog is the default terminationMessagePath, writable even where the root is not.
+	terminationLog = "/dev/termination-log"
+	// migrateWait is how long the migration waits for a database before it says that there is none.
+	migrateWait = "30s"
+)
+
 func migrateContainer(image string) *corev1ac.ContainerApplyConfiguration {
 	return container(ContainerMigrate, image, "migrate",
 		"--config-dir="+configFolder,
-		"--database-dir="+databaseFolder).
+		"--database-dir="+databaseFolder,
+		// The operator reads the container's last words from its status.
+		"--report="+terminationLog,
+		"--wait="+migrateWait).
 		WithResources(requests("10m", "32Mi")).
 		WithVolumeMounts(mount(configVolume, configFolder), mount(databaseVolume, databaseFolder))
 }

@@ -69,13 +69,18 @@ func NamesOf(endpoint string) Names {
 }
 
 // RotationName returns the name of the SecretRotation that the operator makes when the bytes of an endpoint's Secret
-// change: the same change of the same keyring has the same name, so that it is made once.
-func RotationName(endpoint string, revision int64, fingerprint string) string {
+// change: the same change of the same keyring has the same name, so that it is made once. Attempts count from 1: a later one
+// is for a change that an earlier one was over before it could make.
+func RotationName(endpoint string, revision int64, fingerprint string, attempt int) string {
 	const shown = 8
 	if len(fingerprint) > shown {
 		fingerprint = fingerprint[:shown]
 	}
-	return fmt.Sprintf("%s-r%d-%s", fit(endpoint, nameLimit), revision, fingerprint)
+	name := fmt.Sprintf("%s-r%d-%s", fit(endpoint, nameLimit), revision, fingerprint)
+	if attempt > 1 {
+		name = fmt.Sprintf("%s-%d", name, attempt)
+	}
+	return name
 }
 
 // Labels returns the labels of an endpoint's objects. A pod's name label says what it runs.

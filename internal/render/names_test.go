@@ -46,7 +46,7 @@ func TestNamesFollowTheRulesOfTheirKinds(t *testing.T) {
 		if len(names.Prune) > 52 {
 			t.Errorf("CronJob %s has %d bytes, more than 52", names.Prune, len(names.Prune))
 		}
-		rotation := render.RotationName(endpoint, 9223372036854775807, strings.Repeat("f", 64))
+		rotation := render.RotationName(endpoint, 9223372036854775807, strings.Repeat("f", 64), 1000)
 		if problems := validation.IsDNS1123Subdomain(rotation); problems != nil {
 			t.Errorf("SecretRotation %s: %v", rotation, problems)
 		}
@@ -91,7 +91,10 @@ func TestNamesAreReadableWhereTheyCanBe(t *testing.T) {
 	if got := render.NamesOf("eu.payments").Receiver; !strings.HasPrefix(got, "eu-payments-") {
 		t.Errorf("eu.payments became %s", got)
 	}
-	if got, want := render.RotationName("payments", 3, "7f3a91c2d001aabb"), "payments-r3-7f3a91c2"; got != want {
+	if got, want := render.RotationName("payments", 3, "7f3a91c2d001aabb", 2), "payments-r3-7f3a91c2-2"; got != want {
+		t.Errorf("second attempt: %q, want %q", got, want)
+	}
+	if got, want := render.RotationName("payments", 3, "7f3a91c2d001aabb", 1), "payments-r3-7f3a91c2"; got != want {
 		t.Errorf("rotation %s, want %s", got, want)
 	}
 }

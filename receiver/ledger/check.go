@@ -38,13 +38,13 @@ func (l *Ledger) Check(ctx context.Context) receiverstatus.Database {
 	status := receiverstatus.Database{Checked: l.options.Now().UTC()}
 	conn, err := l.db.acquire(ctx)
 	if err != nil {
-		status.Reason, status.Message = explain(err)
+		status.Reason, status.Message = Explain(err)
 		return status
 	}
 	defer conn.Release()
 	if err := l.readSettings(ctx, conn, &status); err != nil {
 		conn.abandon(ctx, err)
-		status.Reason, status.Message = explain(err)
+		status.Reason, status.Message = Explain(err)
 		status.Reachable = false
 	}
 	return status
@@ -87,11 +87,15 @@ func (l *Ledger) readSettings(ctx context.Context, conn *connection, status *rec
 	return nil
 }
 
-// explain puts an error into a word and a sentence. Neither has a password: pgconn keeps it out of its errors.
-func explain(err error) (reason, message string) {
+// Explain puts an error of this package into a reason of receiverstatus.Database and a sentence. Neither has a password:
+// pgconn keeps it out of its errors.
+func Explain(err error) (reason, message string) {
 	var dns *net.DNSError
+	var tooNew *SchemaTooNewError
 	message = err.Error()
 	switch {
+	case errors.As(err, &tooNew):
+		reason = reasonSchemaTooNew
 	case authFailed(err):
 		reason = reasonAuthFailed
 	case errors.Is(err, syscall.ECONNREFUSED):

@@ -69,9 +69,16 @@ func (w *World) reset(ctx context.Context) error {
 	return nil
 }
 
-// deleteShop removes the shop's namespace and waits until it is gone.
+// deleteShop removes the shop's namespace and waits until it is gone. Pods are ended first and at once: a namespace waits
+// for the whole grace period of each pod, and there is nothing left to drain.
 func (w *World) deleteShop(ctx context.Context) error {
-	_, err := w.Kubectl(ctx, "delete", "namespace", Namespace, "--ignore-not-found", "--timeout=120s")
+	if _, err := w.Kubectl(ctx, "delete", "namespace", Namespace, "--ignore-not-found", "--wait=false"); err != nil {
+		return err
+	}
+	if _, err := w.Kubectl(ctx, "delete", "pods", "--all", "-n", Namespace, "--force", "--grace-period=0"); err != nil {
+		return err
+	}
+	_, err := w.Kubectl(ctx, "wait", "namespace/"+Namespace, "--for=delete", "--timeout=180s")
 	return err
 }
 
