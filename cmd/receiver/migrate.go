@@ -68,7 +68,7 @@ func writeReport(file string, cause error, now time.Time) error {
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	if err := os.WriteFile(file, document, 0o644); err != nil {
+	if err := os.WriteFile(file, document, 0o600); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil

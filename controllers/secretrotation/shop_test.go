@@ -217,7 +217,7 @@ func (s *shop) receiver() *receiver {
 		},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{
 			Name: "receiver", Image: "hookonce",
-			Ports: []corev1.ContainerPort{{Name: receiverstatus.PrivatePort, ContainerPort: int32(address.Port)}}, //nolint:gosec // a port fits
+			Ports: []corev1.ContainerPort{{Name: receiverstatus.PrivatePort, ContainerPort: int32(address.Port)}},
 		}}},
 	}
 	s.create(r.pod)

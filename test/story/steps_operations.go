@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hookonce/hookonce/api/v1alpha1"
@@ -70,13 +71,13 @@ func (w *World) Restarts(ctx context.Context, endpoint string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := ""
+	var text strings.Builder
 	for _, pod := range pods {
 		for _, container := range pod.Status.ContainerStatuses {
-			text += fmt.Sprintf("%s:%d ", pod.Name, container.RestartCount)
+			fmt.Fprintf(&text, "%s:%d ", pod.Name, container.RestartCount)
 		}
 	}
-	return text, nil
+	return text.String(), nil
 }
 
 func outage(ctx context.Context, w *World) error {
@@ -100,7 +101,7 @@ func outage(ctx context.Context, w *World) error {
 		return err
 	}
 	var key string
-	const failed = `SELECT coalesce(f.idempotency_key, f.id::text) FROM hookonce.failed_delivery f JOIN hookonce.event e ON e.id = f.event WHERE e.event_id = $1`
+	const failed = `SELECT coalesce(idempotency_key, id::text) FROM hookonce.failed_delivery WHERE event_id = $1`
 	if err := w.DB.QueryRow(ctx, failed, event).Scan(&key); err != nil {
 		return fmt.Errorf("read the failed delivery of %s: %w", event, err)
 	}
@@ -166,7 +167,8 @@ func retention(ctx context.Context, w *World) error {
 	if _, err := w.Kubectl(ctx, "wait", "job/"+job, "-n", Namespace, "--for=condition=Complete", "--timeout=120s"); err != nil {
 		return err
 	}
-	if err := w.expect(ctx, 0, "claims past their age", `SELECT count(*) FROM hookonce.claim WHERE received_at < now() - interval '30 days'`); err != nil {
+	const past = `SELECT count(*) FROM hookonce.claim WHERE received_at < now() - interval '30 days'`
+	if err := w.expect(ctx, 0, "claims past their age", past); err != nil {
 		return err
 	}
 	if err := w.expect(ctx, before-1, "other claims, all kept", `SELECT count(*) FROM hookonce.claim`); err != nil {
