@@ -25,7 +25,7 @@ func processesWith(argument string) ([]int, error) {
 			// A process that ended since it was listed is not one that we look for.
 			continue
 		}
-		for _, arg := range bytes.SplitSeq(line, []byte{0}) {
+		for arg := range bytes.SplitSeq(line, []byte{0}) {
 			if string(arg) != argument {
 				continue
 			}
