@@ -3,7 +3,7 @@
 # own cluster is neither made nor started.
 set -euo pipefail
 
-if compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null; then
+if compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; then
 	exit 0
 fi
 
@@ -16,7 +16,7 @@ as_root() {
 }
 
 if ! command -v apt-get >/dev/null; then
-	echo "install-postgres: no initdb found, and this is not Debian: install Postgres 15 or later and put initdb on PATH" >&2
+	echo "install-postgres: no Postgres under /usr/lib/postgresql, and this is not Debian: put Postgres 15 or later there" >&2
 	exit 1
 fi
 
