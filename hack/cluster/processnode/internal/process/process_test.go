@@ -120,6 +120,17 @@ func TestEnvironmentIsNotInherited(t *testing.T) {
 	}
 }
 
+func TestNoEnvironmentIsNone(t *testing.T) {
+	t.Setenv("FROM_THE_NODE", "yes")
+	p, err := newStarter(t).Start(Spec{Path: "/bin/sh", Args: []string{"-c", "test -z $FROM_THE_NODE"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := wait(t, p); got.Code != 0 {
+		t.Errorf("the process has the node's environment: it ended with %+v", got)
+	}
+}
+
 func TestSignalReachesTheGroup(t *testing.T) {
 	p, _ := start(t, "sleep 600 & wait")
 	p.Signal(syscall.SIGTERM)
