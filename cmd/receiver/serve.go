@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,11 +36,11 @@ func newServe(log func() *slog.Logger) *cobra.Command {
 			if err := f.check(); err != nil {
 				return err
 			}
-			public, err := net.Listen("tcp", f.publicAddress)
+			public, err := listen(f.publicAddress)
 			if err != nil {
 				return fmt.Errorf("open the public port: %w", err)
 			}
-			private, err := net.Listen("tcp", f.privateAddress)
+			private, err := listen(f.privateAddress)
 			if err != nil {
 				_ = public.Close()
 				return fmt.Errorf("open the private port: %w", err)
@@ -72,4 +74,15 @@ func (f *serveFlags) check() error {
 		return usagef("--drain-delay must not be negative; --counter-flush-interval and --sample-interval must be positive")
 	}
 	return nil
+}
+
+// listen opens an address. A pod's IPv6 address comes from the downward API without the brackets that an address with a
+// port needs; they are put around it.
+func listen(address string) (net.Listener, error) {
+	if colon := strings.LastIndexByte(address, ':'); colon >= 0 {
+		if ip, err := netip.ParseAddr(address[:colon]); err == nil && ip.Is6() {
+			address = net.JoinHostPort(address[:colon], address[colon+1:])
+		}
+	}
+	return net.Listen("tcp", address)
 }

@@ -64,7 +64,9 @@ func (w *World) writeOperatorOverlay(image string) error {
 	if colon < 0 {
 		return fmt.Errorf("the image %q has no tag", image)
 	}
-	_, err := w.writeOverlay("operator", map[string]any{"ImageName": image[:colon], "ImageTag": image[colon+1:]})
+	_, err := w.writeOverlay("operator", map[string]any{
+		"ImageName": image[:colon], "ImageTag": image[colon+1:], "SharedHost": w.cluster.node == nodeProcess,
+	})
 	return err
 }
 
