@@ -26,6 +26,8 @@ type Event struct {
 	BodyDigest [32]byte
 	// ClaimBody says that the id is not signed, so that the body's digest must be claimed with it.
 	ClaimBody bool
+	// BodyMayChange says that the provider changes the body between attempts: the same id with another body is a duplicate.
+	BodyMayChange bool
 	// Received is when the request was read.
 	Received time.Time
 }

@@ -47,7 +47,7 @@ var presets = []Scheme{
 			{Path: []string{"data", "invoice_id"}}, {Path: []string{"data", "withdrawal_id"}}, {Path: []string{"data", "id"}},
 		},
 		EventIDSigned: true,
-		Behavior:      Behavior{RetryHorizon: 16*time.Hour + 3*time.Minute, SignsWithBoth: true},
+		Behavior:      Behavior{RetryHorizon: 16*time.Hour + 3*time.Minute},
 	},
 	{
 		Name:          StandardWebhooks,
@@ -59,7 +59,7 @@ var presets = []Scheme{
 		EventType:     []Source{{Path: []string{"type"}}},
 		ResourceID:    []Source{{Path: []string{"data", "id"}}},
 		EventIDSigned: true,
-		Behavior:      Behavior{RetryHorizon: DefaultRetryHorizon, SignsWithBoth: true},
+		Behavior:      Behavior{RetryHorizon: DefaultRetryHorizon},
 	},
 	{
 		Name:          Stripe,
@@ -71,7 +71,7 @@ var presets = []Scheme{
 		EventType:     []Source{{Path: []string{"type"}}},
 		ResourceID:    []Source{{Path: []string{"data", "object", "id"}}},
 		EventIDSigned: true,
-		Behavior:      Behavior{RetryHorizon: 72 * time.Hour, SignsWithBoth: true},
+		Behavior:      Behavior{RetryHorizon: 72 * time.Hour},
 	},
 	{
 		// GitHub sends one signature; the header is read as a list all the same, so that a sender that adds a second one

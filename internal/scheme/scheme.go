@@ -54,6 +54,9 @@ type Scheme struct {
 	ResourceID []Source `json:"resourceID,omitempty"`
 	// EventIDSigned says whether the signature covers the event id. If not, the body's digest is claimed too.
 	EventIDSigned bool `json:"eventIDSigned"`
+	// BodyReuse says that the provider sends identical bodies as different events on purpose: then the body's digest is not
+	// claimed, and a captured body passes under any id that is not signed.
+	BodyReuse bool `json:"bodyReuse,omitempty"`
 	// Behavior says what the provider does around retries and rotations.
 	Behavior Behavior `json:"behavior"`
 }
@@ -95,10 +98,11 @@ type Key struct {
 	MaxBytes int `json:"maxBytes,omitempty"`
 }
 
-// Behavior is what a provider does around retries and rotations; docs/reference says where each figure comes from.
+// Behavior is what a provider does around retries and rotations; the presets say where each figure comes from.
 type Behavior struct {
 	// RetryHorizon is how long after the first attempt the provider may still send an event by itself.
 	RetryHorizon time.Duration `json:"retryHorizon"`
-	// SignsWithBoth says whether deliveries carry a signature for both secrets during the provider's own overlap.
-	SignsWithBoth bool `json:"signsWithBoth"`
+	// BodyChanges says that the provider changes the body between attempts (an attempt counter in it): the same id with
+	// another body is a duplicate then, not a conflict.
+	BodyChanges bool `json:"bodyChanges,omitempty"`
 }

@@ -216,8 +216,10 @@ func (x *exchange) record(ctx context.Context, v receiver.Verified, body []byte)
 		Headers:     storedHeaders(x.settings.Scheme, x.r.Header),
 		Body:        body,
 		BodyDigest:  sha256.Sum256(body),
-		ClaimBody:   !x.settings.Scheme.EventIDSigned,
-		Received:    x.received,
+		ClaimBody:   !x.settings.Scheme.EventIDSigned && !x.settings.Scheme.BodyReuse,
+
+		BodyMayChange: x.settings.Scheme.Behavior.BodyChanges,
+		Received:      x.received,
 	}
 	var work receiver.Work
 	if x.settings.Route != nil {
