@@ -33,7 +33,7 @@ const (
 	MaxKeyBytes = 1024
 )
 
-// presets is the table of the schemes that are known by name. Where the facts come from: docs/reference.
+// presets is the table of the schemes that are known by name. Where the facts come from: docs/reference/schemes.md.
 var presets = []Scheme{
 	{
 		Name:         Paymos,

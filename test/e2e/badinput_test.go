@@ -6,6 +6,7 @@
 package e2e
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -82,16 +83,22 @@ func TestFailingFunctionKeepsNothing(t *testing.T) {
 	event, invoice := world.Event("failing"), world.Invoice("failing")
 	delivery := story.Delivery{Endpoint: "payments", EventID: event, ResourceID: invoice, Secrets: []string{secret}}
 	constraint := `ALTER TABLE shop.orders ADD CONSTRAINT no_failing CHECK (invoice_id NOT LIKE '%failing')`
+	const lift = `ALTER TABLE shop.orders DROP CONSTRAINT IF EXISTS no_failing`
 	if _, err := world.DB.Exec(t.Context(), constraint); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if _, err := world.DB.Exec(context.Background(), lift); err != nil {
+			t.Error(err)
+		}
+	})
 	answer := send(t, delivery)
 	if answer.Status != 503 || answer.RetryAfter == "" {
 		t.Errorf("a failing function got %d with Retry-After %q, want 503 with one", answer.Status, answer.RetryAfter)
 	}
 	expectCount(t, 0, `SELECT count(*) FROM hookonce.event WHERE event_id = $1`, event)
 	expectCount(t, 0, `SELECT count(*) FROM shop.orders WHERE invoice_id = $1`, invoice)
-	if _, err := world.DB.Exec(t.Context(), `ALTER TABLE shop.orders DROP CONSTRAINT no_failing`); err != nil {
+	if _, err := world.DB.Exec(t.Context(), lift); err != nil {
 		t.Fatal(err)
 	}
 	if answer := send(t, delivery); answer.Status != 200 {
@@ -107,6 +114,11 @@ func TestUnreachableDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := world.StartDatabase(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
 	if err := world.StopDatabase(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +162,7 @@ spec:
   verification:
     scheme: Paymos
     secretRef: {name: ` + secret + `, key: secret}
-    overlap: 20s
+    overlap: 30s
   database:
     secretRef: {name: shop-db, key: uri}
   receiver: {replicas: 1}
@@ -207,8 +219,8 @@ func TestInvalidManifestIsRefusedWithTheRemedy(t *testing.T) {
 	for name, test := range map[string]struct{ replace, with, want string }{
 		"UnknownScheme":   {"scheme: Paymos", "scheme: Unknown", `"HMAC"`},
 		"HMACUndescribed": {"scheme: Paymos", "scheme: HMAC", "set verification.hmac when"},
-		"LongOverlap":     {"overlap: 20s", "overlap: 200h", "168h"},
-		"NotADuration":    {"overlap: 20s", "overlap: soon", "overlap"},
+		"LongOverlap":     {"overlap: 30s", "overlap: 200h", "168h"},
+		"NotADuration":    {"overlap: 30s", "overlap: soon", "overlap"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			manifest := strings.Replace(endpointManifest("invalid", "none"), test.replace, test.with, 1)

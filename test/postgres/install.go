@@ -86,8 +86,9 @@ func (s *Server) initialize(bin string, owner *syscall.Credential, allowFrom []s
 	}
 	var rules strings.Builder
 	rules.WriteString("local all all scram-sha-256\n")
-	for _, network := range append([]string{"127.0.0.1/32", "::1/128"}, allowFrom...) {
-		fmt.Fprintf(&rules, "host all all %s scram-sha-256\n", network)
+	rules.WriteString("host all all 127.0.0.1/32 scram-sha-256\nhost all all ::1/128 scram-sha-256\n")
+	for _, network := range allowFrom {
+		fmt.Fprintf(&rules, "host all %s %s scram-sha-256\n", AppRole, network)
 	}
 	return s.writeFile(filepath.Join(data, "pg_hba.conf"), rules.String(), owner)
 }

@@ -38,7 +38,8 @@ type Options struct {
 	Dir string
 	// Listen are the addresses to listen on. Default 127.0.0.1.
 	Listen []string
-	// AllowFrom are networks in CIDR form, besides 127.0.0.1/32, from which password logins are accepted.
+	// AllowFrom are networks in CIDR form from which the ordinary role may log in with its password; everybody may from
+	// loopback.
 	AllowFrom []string
 	// Port to listen on. Default: a free one.
 	Port int

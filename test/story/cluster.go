@@ -20,11 +20,16 @@ type cluster struct {
 	host string
 }
 
-// startCluster brings the cluster up and says how to reach it.
+// startCluster brings the cluster up.
 func (w *World) startCluster(ctx context.Context) error {
 	if _, err := w.clusterTool(ctx, "up"); err != nil {
 		return err
 	}
+	return w.findCluster(ctx)
+}
+
+// findCluster finds out how to reach the cluster.
+func (w *World) findCluster(ctx context.Context) error {
 	out, err := w.clusterTool(ctx, "env")
 	if err != nil {
 		return err

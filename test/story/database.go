@@ -33,7 +33,7 @@ func (w *World) StartDatabase(context.Context) error {
 		}
 		server, err = postgres.Start(postgres.Options{
 			Dir: w.databaseFolder(), Port: databasePort, Listen: listen, Detach: true,
-			// Logins need a password, and only this machine and its pods reach the address.
+			// As the application's role, with a password; and only this machine and its pods reach the address.
 			AllowFrom: []string{"0.0.0.0/0"},
 		})
 	}

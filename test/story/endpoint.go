@@ -5,8 +5,10 @@ package story
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,15 +18,34 @@ import (
 
 	"github.com/hookonce/hookonce/api/v1alpha1"
 	"github.com/hookonce/hookonce/internal/keyring"
+	"github.com/hookonce/hookonce/internal/receiverstatus"
 )
 
-// publicPort is the port on which receivers serve providers.
-const publicPort = 8080
+const (
+	// publicPort is the port on which receivers serve providers, privatePort the one for the operator and people.
+	publicPort, privatePort = 8080, 8081
+	// metricsPort is the operator's.
+	metricsPort = 8080
+)
 
 // Endpoint returns a WebhookEndpoint of the shop.
 func (w *World) Endpoint(ctx context.Context, name string) (*v1alpha1.WebhookEndpoint, error) {
 	endpoint := &v1alpha1.WebhookEndpoint{}
 	return endpoint, w.get(ctx, endpoint, "webhookendpoint", name, "-n", Namespace)
+}
+
+// RotationOf returns the latest SecretRotation of an endpoint.
+func (w *World) RotationOf(ctx context.Context, endpoint string) (*v1alpha1.SecretRotation, error) {
+	rotations := &v1alpha1.SecretRotationList{}
+	if err := w.get(ctx, rotations, "secretrotations", "-n", Namespace, "--sort-by=.metadata.creationTimestamp"); err != nil {
+		return nil, err
+	}
+	for i := len(rotations.Items) - 1; i >= 0; i-- {
+		if rotations.Items[i].Spec.EndpointRef.Name == endpoint {
+			return &rotations.Items[i], nil
+		}
+	}
+	return nil, fmt.Errorf("there is no SecretRotation of %s", endpoint)
 }
 
 // WaitEndpoint waits until check is true of a WebhookEndpoint.
@@ -60,8 +81,8 @@ func Ready(endpoint *v1alpha1.WebhookEndpoint) error {
 	return Condition(endpoint.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, "")
 }
 
-// url returns where deliveries to an endpoint go: its Service, or one of its pods where no Service can be reached.
-func (w *World) url(ctx context.Context, name string) (string, error) {
+// URL returns where deliveries to an endpoint go: its Service, or one of its pods where no Service can be reached.
+func (w *World) URL(ctx context.Context, name string) (string, error) {
 	endpoint, err := w.Endpoint(ctx, name)
 	if err != nil {
 		return "", err
@@ -138,4 +159,59 @@ func ConditionMentions(conditions []metav1.Condition, kind, reason string, texts
 		}
 	}
 	return nil
+}
+
+// ReceiverStatus returns what a ready receiver of an endpoint serves at /status, read through the API server.
+func (w *World) ReceiverStatus(ctx context.Context, name string) (receiverstatus.Status, error) {
+	var status receiverstatus.Status
+	pods, err := w.receivers(ctx, name)
+	if err != nil {
+		return status, err
+	}
+	for _, pod := range pods {
+		if !podReady(pod) {
+			continue
+		}
+		out, err := w.Kubectl(ctx, "get", "--raw", proxied(pod, privatePort, receiverstatus.Path))
+		if err != nil {
+			return status, err
+		}
+		if err := json.Unmarshal([]byte(out), &status); err != nil {
+			return status, fmt.Errorf("read the status of %s: %w", pod.Name, err)
+		}
+		return status, nil
+	}
+	return status, fmt.Errorf("no receiver of %s is ready", name)
+}
+
+// Reconciles returns how often the operator has reconciled endpoints since it started.
+func (w *World) Reconciles(ctx context.Context) (int, error) {
+	pods := &corev1.PodList{}
+	if err := w.get(ctx, pods, "pods", "-n", OperatorNamespace, "-l", "app.kubernetes.io/name=hookonce-operator"); err != nil {
+		return 0, err
+	}
+	if len(pods.Items) != 1 {
+		return 0, fmt.Errorf("%d operators run instead of one", len(pods.Items))
+	}
+	metrics, err := w.Kubectl(ctx, "get", "--raw", proxied(pods.Items[0], metricsPort, "/metrics"))
+	if err != nil {
+		return 0, err
+	}
+	total := 0
+	for line := range strings.Lines(metrics) {
+		if !strings.HasPrefix(line, `controller_runtime_reconcile_total{controller="webhookendpoint"`) {
+			continue
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(line[strings.LastIndexByte(line, ' ')+1:]), 64)
+		if err != nil {
+			return 0, fmt.Errorf("read the operator's metrics: %w", err)
+		}
+		total += int(n)
+	}
+	return total, nil
+}
+
+// proxied is the path at which the API server passes requests on to a pod.
+func proxied(pod corev1.Pod, port int, path string) string {
+	return fmt.Sprintf("/api/v1/namespaces/%s/pods/%s:%d/proxy%s", pod.Namespace, pod.Name, port, path)
 }

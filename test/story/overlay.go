@@ -139,8 +139,8 @@ func (w *World) loadShop(ctx context.Context) error {
 	if _, err := w.DB.Exec(ctx, string(sql)); err != nil {
 		return fmt.Errorf("create the shop's tables: %w", err)
 	}
-	if _, err := w.DB.Exec(ctx, slowEffect); err != nil {
-		return fmt.Errorf("create the shop's slow effect: %w", err)
+	if _, err := w.DB.Exec(ctx, gatedEffect); err != nil {
+		return fmt.Errorf("create the shop's gated effect: %w", err)
 	}
 	return nil
 }

@@ -42,14 +42,15 @@ type Answer struct {
 
 // Send signs and sends a delivery with `receiver send` and returns every answer, whatever its status.
 func (w *World) Send(ctx context.Context, d Delivery) ([]Answer, error) {
-	url, err := w.url(ctx, d.Endpoint)
+	url, err := w.URL(ctx, d.Endpoint)
 	if err != nil {
 		return nil, err
 	}
-	return w.sendTo(ctx, url, d)
+	return w.SendTo(ctx, url, d)
 }
 
-func (w *World) sendTo(ctx context.Context, url string, d Delivery) ([]Answer, error) {
+// SendTo is Send to a URL that is known.
+func (w *World) SendTo(ctx context.Context, url string, d Delivery) ([]Answer, error) {
 	eventType := d.EventType
 	if eventType == "" {
 		eventType = "invoice.paid"

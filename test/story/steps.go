@@ -85,22 +85,26 @@ func concurrent(ctx context.Context, w *World) error {
 	return err
 }
 
-// slowEffect makes the shop's effect wait when the event's id asks for it, so that a receiver can be killed between
-// claim and commit.
-const slowEffect = `
+// gate is the advisory lock that holds the gated effect up.
+const gate = 7_301_977
+
+// gatedEffect makes the shop's effect pass a gate that the story can close, so that a receiver can be killed between
+// claim and commit. The ledger's own limit on waiting for locks is lifted for the gate alone.
+const gatedEffect = `
 DO $$ BEGIN
   IF to_regprocedure('shop.book_invoice(hookonce.event)') IS NULL THEN
     ALTER FUNCTION shop.on_invoice_paid(hookonce.event) RENAME TO book_invoice;
   END IF;
 END $$;
 CREATE OR REPLACE FUNCTION shop.on_invoice_paid(e hookonce.event) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  limit_before text := current_setting('lock_timeout');
 BEGIN
-  IF e.event_id LIKE '%\_slow' AND NOT EXISTS (SELECT FROM shop.crashed WHERE event_id = e.event_id) THEN
-    PERFORM pg_sleep(3);
-  END IF;
+  PERFORM set_config('lock_timeout', '0', true);
+  PERFORM pg_advisory_xact_lock_shared(7301977);
+  PERFORM set_config('lock_timeout', limit_before, true);
   RETURN shop.book_invoice(e);
 END $$;
-CREATE TABLE IF NOT EXISTS shop.crashed (event_id text PRIMARY KEY);
 `
 
 func crash(ctx context.Context, w *World) error {
@@ -108,8 +112,34 @@ func crash(ctx context.Context, w *World) error {
 	if err != nil {
 		return err
 	}
-	event, invoice := w.Event("slow"), w.Invoice("slow")
+	event, invoice := w.Event("crash"), w.Invoice("crash")
 	delivery := Delivery{Endpoint: "payments", EventID: event, ResourceID: invoice, Secrets: []string{secret}}
+	if err := w.crashInsideEffect(ctx, delivery); err != nil {
+		return err
+	}
+	if _, err := w.SendUntilAccepted(ctx, 90*time.Second, delivery); err != nil {
+		return err
+	}
+	if err := w.expect(ctx, 1, "orders booked", ordersOf, invoice); err != nil {
+		return err
+	}
+	if _, err := w.expectOneCall(ctx, event); err != nil {
+		return err
+	}
+	return w.WaitEndpoint(ctx, "payments", 2*time.Minute, Ready)
+}
+
+// crashInsideEffect sends a delivery, holds its effect up at the gate, kills every receiver and opens the gate again.
+func (w *World) crashInsideEffect(ctx context.Context, delivery Delivery) error {
+	keeper, err := w.DB.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("reach the gate: %w", err)
+	}
+	defer keeper.Release()
+	if _, err := keeper.Exec(ctx, `SELECT pg_advisory_lock($1)`, gate); err != nil {
+		return fmt.Errorf("close the gate: %w", err)
+	}
+	defer func() { _, _ = keeper.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock_all()`) }()
 
 	type outcome struct {
 		answers []Answer
@@ -120,10 +150,10 @@ func crash(ctx context.Context, w *World) error {
 		answers, err := w.Send(ctx, delivery)
 		first <- outcome{answers, err}
 	}()
-	if err := w.waitInsideEffect(ctx); err != nil {
+	if err := w.waitAtGate(ctx); err != nil {
 		return err
 	}
-	if err := w.killReceivers(ctx, "payments"); err != nil {
+	if err := w.killReceivers(ctx, delivery.Endpoint); err != nil {
 		return err
 	}
 	got := <-first
@@ -131,24 +161,14 @@ func crash(ctx context.Context, w *World) error {
 		return errors.New("a delivery was acknowledged although its receiver died before the commit")
 	}
 	w.Say("  the first sending got no acknowledgement")
-	if _, err := w.DB.Exec(ctx, `INSERT INTO shop.crashed VALUES ($1)`, event); err != nil {
-		return fmt.Errorf("let the second sending pass: %w", err)
-	}
-	if _, err := w.SendUntilAccepted(ctx, 90*time.Second, delivery); err != nil {
-		return err
-	}
-	if err := w.expect(ctx, 1, "orders booked", ordersOf, invoice); err != nil {
-		return err
-	}
-	_, err = w.expectOneCall(ctx, event)
-	return err
+	return nil
 }
 
-// waitInsideEffect waits until an effect is asleep inside its transaction: the claim is made and nothing is committed.
-func (w *World) waitInsideEffect(ctx context.Context) error {
-	const asleep = `SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE '%on_invoice_paid%'`
+// waitAtGate waits until an effect is at the gate, inside its transaction: the claim is made and nothing is committed.
+func (w *World) waitAtGate(ctx context.Context) error {
+	const waiting = `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND mode = 'ShareLock'`
 	return Eventually(ctx, 10*time.Second, 20*time.Millisecond, func(ctx context.Context) error {
-		n, err := w.Count(ctx, asleep)
+		n, err := w.Count(ctx, waiting)
 		if err == nil && n == 0 {
 			err = errors.New("no effect is under way")
 		}
@@ -175,10 +195,16 @@ func (w *World) killReceivers(ctx context.Context, endpoint string) error {
 			killed++
 		}
 	}
-	if killed == 0 {
-		return fmt.Errorf("found no receiver process of %s to kill", endpoint)
+	if killed > 0 {
+		w.Say("  killed (SIGKILL): %d receivers", killed)
+		return nil
 	}
-	w.Say("  killed (SIGKILL): %d receivers", killed)
+	// The pods of a cluster elsewhere are ended by their kubelet, as hard as one can ask for.
+	if _, err := w.Kubectl(ctx, "delete", "pods", "-n", Namespace, "--force", "--grace-period=0",
+		"-l", "app.kubernetes.io/name=hookonce-receiver,webhooks.hookonce.dev/endpoint="+endpoint); err != nil {
+		return err
+	}
+	w.Say("  deleted without grace: %d receivers", len(pods))
 	return nil
 }
 

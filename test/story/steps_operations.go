@@ -182,7 +182,11 @@ func retention(ctx context.Context, w *World) error {
 
 // age makes an event look as if it had been received so much earlier, in the partition of that day.
 func (w *World) age(ctx context.Context, event string, by time.Duration) error {
-	day := time.Now().UTC().Add(-by).Truncate(24 * time.Hour)
+	var received time.Time
+	if err := w.DB.QueryRow(ctx, `SELECT received_at FROM hookonce.event WHERE event_id = $1`, event).Scan(&received); err != nil {
+		return fmt.Errorf("age %s: %w", event, err)
+	}
+	day := received.UTC().Add(-by).Truncate(24 * time.Hour)
 	partition := fmt.Sprintf(`CREATE TABLE IF NOT EXISTS hookonce.event_%s PARTITION OF hookonce.event FOR VALUES FROM ('%s') TO ('%s')`,
 		day.Format("20060102"), day.Format(time.RFC3339), day.Add(24*time.Hour).Format(time.RFC3339))
 	if _, err := w.DB.Exec(ctx, partition); err != nil {
@@ -204,6 +208,9 @@ func (w *World) Memory(ctx context.Context) error {
 	pods, err := w.receivers(ctx, "payments-eu")
 	if err != nil {
 		return err
+	}
+	if len(pods) == 0 {
+		return errors.New("payments-eu has no receiver")
 	}
 	for _, process := range []struct {
 		what, argument string

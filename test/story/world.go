@@ -90,13 +90,13 @@ func (w *World) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends what Start started, in this process or an earlier one, except the cluster and the operator in it.
+// Stop ends what Start started, in this process or an earlier one, except the cluster.
 func (w *World) Stop(ctx context.Context) error {
 	if w.DB != nil {
 		w.DB.Close()
-		if err := w.deleteShop(ctx); err != nil {
-			return err
-		}
+	}
+	if err := w.leaveCluster(ctx); err != nil {
+		return err
 	}
 	if err := w.StopSink(ctx); err != nil {
 		return err
@@ -110,6 +110,26 @@ func (w *World) Stop(ctx context.Context) error {
 		return fmt.Errorf("remove the story's folder: %w", err)
 	}
 	return nil
+}
+
+// leaveCluster removes the shop and the operator from a cluster that answers.
+func (w *World) leaveCluster(ctx context.Context) error {
+	if err := w.findCluster(ctx); err != nil {
+		return err
+	}
+	if _, err := w.Kubectl(ctx, "get", "--raw", "/readyz", "--request-timeout=5s"); err != nil {
+		w.Say("  the cluster does not answer: nothing to remove in it")
+		return nil
+	}
+	if err := w.deleteShop(ctx); err != nil {
+		return err
+	}
+	operator := filepath.Join(w.State, "operator")
+	if _, err := os.Stat(operator); err != nil {
+		return nil
+	}
+	_, err := w.Kubectl(ctx, "delete", "-k", operator, "--ignore-not-found", "--timeout=120s")
+	return err
 }
 
 // buildImage builds both binaries and loads them into the cluster under a tag that changes with them, so that pods of an
