@@ -44,11 +44,12 @@ func run(ctx context.Context, w *story.World, args []string) error {
 // tell sets the world up and plays every step; the first claim that is not true ends it.
 func tell(ctx context.Context, w *story.World) error {
 	began := time.Now()
-	w.Say("Setting up (the first time builds Kubernetes: about 10 minutes on two cores)")
+	w.Say("Setting up. The first time builds Kubernetes, which takes about a quarter of an hour on two cores. A shop that an")
+	w.Say("earlier demo left, its namespace and its database, is removed.")
 	if err := w.Start(ctx); err != nil {
 		return err
 	}
-	w.Say("Playing on node: %s", w.Node())
+	w.Say("Playing on a cluster whose node is: %s", w.Node())
 	for i, step := range story.Steps() {
 		w.Say("\n%d. %s", i+1, step.Title)
 		if err := step.Play(ctx, w); err != nil {
@@ -62,9 +63,10 @@ func tell(ctx context.Context, w *story.World) error {
 	}
 	w.Say("\nEverything holds, after %s. The cluster stays up:", time.Since(began).Round(time.Second))
 	w.Say("  export KUBECONFIG=$(make -s kubeconfig)")
+	w.Say("  alias kubectl=%s", w.KubectlPath())
 	w.Say("  kubectl get whe,srot -n shop -o wide")
 	w.Say("  kubectl describe whe payments -n shop")
-	w.Say("  kubectl logs -n shop deploy/payments-receiver")
-	w.Say("  make demo-down   ends the demo and the cluster")
+	w.Say("  kubectl explain whe.spec")
+	w.Say("make demo-down ends the demo and the cluster.")
 	return nil
 }

@@ -57,6 +57,9 @@ func (w *World) clusterTool(ctx context.Context, args ...string) (string, error)
 	return command{name: "go", args: args, progress: w.Out}.run(ctx, w.Root)
 }
 
+// KubectlPath is the kubectl that goes with the cluster.
+func (w *World) KubectlPath() string { return w.cluster.kubectl }
+
 // Kubectl runs kubectl against the story's cluster and returns its output.
 func (w *World) Kubectl(ctx context.Context, args ...string) (string, error) {
 	return w.kubectlWith(ctx, "", args...)

@@ -81,8 +81,25 @@ func concurrent(ctx context.Context, w *World) error {
 	if err := w.expect(ctx, 1, "orders booked", ordersOf, invoice); err != nil {
 		return err
 	}
-	_, err = w.expectOneCall(ctx, event)
-	return err
+	if _, err := w.expectOneCall(ctx, event); err != nil {
+		return err
+	}
+	return w.waitCounted(ctx, 22, 20)
+}
+
+// waitCounted waits until the ledger has counted what was sent: receivers write their counts every ten seconds.
+func (w *World) waitCounted(ctx context.Context, received, duplicates int64) error {
+	return Eventually(ctx, time.Minute, time.Second, func(ctx context.Context) error {
+		status, err := w.ReceiverStatus(ctx, "payments")
+		if err != nil {
+			return err
+		}
+		if d := status.Deliveries; d == nil || d.Received < received || d.Duplicates < duplicates {
+			return fmt.Errorf("counted so far: %+v", d)
+		}
+		w.Say("  counted: %d received, %d duplicates", status.Deliveries.Received, status.Deliveries.Duplicates)
+		return nil
+	})
 }
 
 // gate is the advisory lock that holds the gated effect up.
@@ -153,6 +170,7 @@ func (w *World) crashInsideEffect(ctx context.Context, delivery Delivery) error 
 	if err := w.waitAtGate(ctx); err != nil {
 		return err
 	}
+	w.Say("  the event is claimed, its effect is under way, nothing is committed")
 	if err := w.killReceivers(ctx, delivery.Endpoint); err != nil {
 		return err
 	}

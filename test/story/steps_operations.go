@@ -160,6 +160,7 @@ func retention(ctx context.Context, w *World) error {
 	if err != nil {
 		return err
 	}
+	w.Say("  one event was made to look 31 days old: its claim and its payload are past their age, %d other claims are not", before-1)
 	job := "payments-prune-" + w.run
 	if _, err := w.Kubectl(ctx, "create", "job", job, "--from=cronjob/payments-prune", "-n", Namespace); err != nil {
 		return err
