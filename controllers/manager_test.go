@@ -27,6 +27,7 @@ import (
 	"github.com/hookonce/hookonce/internal/controlplane"
 	"github.com/hookonce/hookonce/internal/keyring"
 	"github.com/hookonce/hookonce/internal/render"
+	"github.com/hookonce/hookonce/internal/rotation"
 )
 
 var restConfig *rest.Config
@@ -159,7 +160,7 @@ func rotated(g *gomega.WithT, shop *shop) {
 			return fmt.Errorf("%d rotations, want one", len(list.Items))
 		}
 		ready := meta.FindStatusCondition(list.Items[0].Status.Conditions, v1alpha1.ConditionReady)
-		if ready == nil || ready.Status != metav1.ConditionTrue || ready.Reason != v1alpha1.StateOverlapActive {
+		if ready == nil || ready.Status != metav1.ConditionTrue || ready.Reason != string(rotation.OverlapActive) {
 			return fmt.Errorf("the rotation is %+v", ready)
 		}
 		return nil

@@ -59,9 +59,23 @@ type Settlement struct {
 	Reason string
 }
 
+// The names of counts.
+const (
+	// CountReceived are the requests whose signature held.
+	CountReceived = "received"
+	// CountProcessed are new events whose effects are committed.
+	CountProcessed = "processed"
+	// CountRefused are new events that a function refused.
+	CountRefused = "refused"
+	// CountDuplicates are events that were there already.
+	CountDuplicates = "duplicates"
+	// CountRejected are requests that were not accepted through a fault of theirs; each has a cause.
+	CountRejected = "rejected"
+)
+
 // Count is an increase of one counter since the last flush.
 type Count struct {
-	// Name is received, processed, duplicates, refused or rejected.
+	// Name is one of the names above.
 	Name string
 	// Cause of a rejection, such as bad_signature; empty otherwise.
 	Cause string

@@ -3,10 +3,7 @@
 
 package receiver
 
-import (
-	"errors"
-	"time"
-)
+import "errors"
 
 // Event is one delivery of the provider whose signature holds.
 type Event struct {
@@ -28,8 +25,6 @@ type Event struct {
 	ClaimBody bool
 	// BodyMayChange says that the provider changes the body between attempts: the same id with another body is a duplicate.
 	BodyMayChange bool
-	// Received is when the request was read.
-	Received time.Time
 }
 
 // Work is what the endpoint does for one event.

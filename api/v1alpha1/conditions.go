@@ -33,21 +33,18 @@ const (
 	ConditionPreviousRetired = "PreviousRetired"
 )
 
-// Reasons of a WebhookEndpoint's conditions.
+// Reasons of a WebhookEndpoint's conditions. Ready has that of the fault that people should hear of first. Faults of
+// Secrets, keyrings and specs have the same reasons in a SecretRotation, beside its states (see SecretRotationStatus).
+// DatabaseReachable may have a receiver's own word for what Postgres said.
 const (
 	ReasonAvailable           = "Available"
 	ReasonProgressing         = "Progressing"
 	ReasonSuspended           = "Suspended"
-	ReasonSecretNotFound      = "SecretNotFound"
-	ReasonSecretKeyMissing    = "SecretKeyMissing"
-	ReasonSecretEmpty         = "SecretEmpty"
-	ReasonSecretInvalid       = "SecretInvalid"
-	ReasonSecretRevoked       = "RevokedSecretReintroduced"
-	ReasonKeyringDamaged      = "KeyringDamaged"
-	ReasonKeyringLost         = "KeyringLost"
+	ReasonInvalidSpec         = "InvalidSpec"
+	ReasonResourceConflict    = "ResourceConflict"
+	ReasonRetrying            = "ProgressingWithRetry"
+	ReasonTerminating         = "NamespaceTerminating"
 	ReasonConfigRefused       = "ConfigurationRefused"
-	ReasonResolved            = "Resolved"
-	ReasonServingFromKeyring  = "ServingFromKeyring"
 	ReasonReceiversAvailable  = "ReceiversAvailable"
 	ReasonReceiversRollingOut = "RollingOut"
 	ReasonConnected           = "Connected"
@@ -55,8 +52,6 @@ const (
 	ReasonDatabaseUnknown     = "NoReceiverReports"
 	ReasonDurable             = "Durable"
 	ReasonNotDurable          = "NotDurable"
-	ReasonInvalidSpec         = "InvalidSpec"
-	ReasonResourceConflict    = "ResourceConflict"
 	ReasonDualSecrets         = "DualSecrets"
 	ReasonSingleSecret        = "SingleSecret"
 	ReasonWithinThreshold     = "WithinThreshold"
@@ -68,15 +63,25 @@ const (
 	ReasonSecretRefNotUpdated = "SecretRefNotUpdated"
 )
 
-// States of a SecretRotation, shown as the reason of Ready.
+// Reasons of Secrets: whether the users' can be read, and what is wrong with a text that cannot be a signing secret.
 const (
-	StatePending       = "Pending"
-	StatePropagating   = "Propagating"
-	StateOverlapActive = "OverlapActive"
-	StateRetiring      = "Retiring"
-	StateCompleted     = "Completed"
-	StateAlreadyActive = "AlreadyCurrent"
-	StateSuperseded    = "Superseded"
-	StateRevoked       = "Revoked"
-	StateRejected      = "Rejected"
+	ReasonResolved           = "Resolved"
+	ReasonServingFromKeyring = "ServingFromKeyring"
+	ReasonSecretNotFound     = "SecretNotFound"
+	ReasonSecretKeyMissing   = "SecretKeyMissing"
+	ReasonSecretEmpty        = "SecretEmpty"
+	ReasonSecretTooShort     = "SecretTooShort"
+	ReasonSecretTooLong      = "SecretTooLong"
+	ReasonSecretUndecodable  = "SecretUndecodable"
+	ReasonSecretWhitespace   = "SecretWhitespace"
+	ReasonSecretWrongPrefix  = "SecretWrongPrefix"
+	ReasonSecretMasked       = "SecretMasked"
+	ReasonSecretRevoked      = "SecretRevoked"
+)
+
+// Reasons of the keyring: changed by hand, written by another release, or gone and made anew.
+const (
+	ReasonKeyringDamaged = "KeyringDamaged"
+	ReasonKeyringVersion = "KeyringVersion"
+	ReasonKeyringLost    = "KeyringLost"
 )

@@ -100,7 +100,8 @@ type SecretRotationSpec struct {
 
 // SecretRotationStatus is how far a rotation is.
 type SecretRotationStatus struct {
-	// conditions of the rotation; the reason of Ready is its state.
+	// conditions of the rotation. The reason of Ready is its state: Pending, Propagating, OverlapActive, Retiring and
+	// Completed, or AlreadyCurrent, Superseded, Revoked or Rejected.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -22,9 +22,35 @@ const (
 	SchemeHMAC SchemeName = "HMAC"
 )
 
+// BodyReuse says what a known body under a new event id is.
+//
+// +kubebuilder:validation:Enum=Duplicate;NewEvent
+type BodyReuse string
+
+const (
+	// BodyReuseDuplicate takes a known body under a new id that is not signed for a duplicate.
+	BodyReuseDuplicate BodyReuse = "Duplicate"
+	// BodyReuseNewEvent takes it for another event.
+	BodyReuseNewEvent BodyReuse = "NewEvent"
+)
+
+// BodyBetweenAttempts says whether a provider sends the same body with each attempt of one event.
+//
+// +kubebuilder:validation:Enum=Same;Changes
+type BodyBetweenAttempts string
+
+const (
+	// BodySame takes another body under a known id for a conflict.
+	BodySame BodyBetweenAttempts = "Same"
+	// BodyChanges takes it for a duplicate.
+	BodyChanges BodyBetweenAttempts = "Changes"
+)
+
 // Verification says how a delivery proves that it comes from the provider.
 //
 // +kubebuilder:validation:XValidation:rule="(self.scheme == 'HMAC') == has(self.hmac)",message="set verification.hmac when, and only when, verification.scheme is HMAC"
+// +kubebuilder:validation:XValidation:rule="!has(self.bodyReuse) || self.bodyReuse == 'Duplicate' || self.scheme == 'GitHub' || (has(self.hmac) && (has(self.hmac.eventIDSigned) ? !self.hmac.eventIDSigned : has(self.hmac.eventID.header) && !self.hmac.stringToSign.contains('{id}')))",message="bodyReuse NewEvent changes nothing where the signature covers the event id: remove it; a body under a new id is another event there"
+// +kubebuilder:validation:XValidation:rule="!has(self.hmac) || !has(self.hmac.bodyBetweenAttempts) || self.hmac.bodyBetweenAttempts == 'Same' || (has(self.bodyReuse) && self.bodyReuse == 'NewEvent') || (has(self.hmac.eventIDSigned) ? self.hmac.eventIDSigned : has(self.hmac.eventID.path) || self.hmac.stringToSign.contains('{id}'))",message="hmac.bodyBetweenAttempts Changes needs a signed event id: only a known body tells a captured delivery where the id is not signed. Name an id that is signed, or give that protection up with bodyReuse NewEvent"
 type Verification struct {
 	// scheme is how the provider signs: Paymos, StandardWebhooks, Stripe or GitHub, or HMAC with verification.hmac for
 	// any other provider. No default. A change takes effect in running receivers without a restart.
@@ -49,6 +75,13 @@ type Verification struct {
 	// +default="24h"
 	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('168h')",message="overlap must be from 0s to 168h (seven days)"
 	Overlap Duration `json:"overlap,omitempty"`
+
+	// bodyReuse says what a known body under a new event id is, where the signature does not cover the id (GitHub, and HMAC
+	// with such an id): Duplicate, which gets the stored answer, or NewEvent, for providers that send identical bodies on
+	// purpose. NewEvent gives up a protection: whoever has captured one delivery can have its effects again, as often as they
+	// make up an id, for as long as its secret is accepted. Default Duplicate.
+	// +optional
+	BodyReuse BodyReuse `json:"bodyReuse,omitempty"`
 
 	// hmac describes the scheme when scheme is HMAC, and is absent otherwise.
 	// +optional
@@ -87,11 +120,18 @@ type HMACScheme struct {
 	// +required
 	EventID HeaderOrPath `json:"eventID,omitzero"`
 
-	// eventIDSigned says whether the signature covers the id. When false, the digest of the body is claimed too, so that
-	// a captured delivery with a made-up id has no second effect. Default: true when the id is read from the body or
+	// eventIDSigned says whether the signature covers the id. When false, the digest of the body is claimed too (see
+	// bodyReuse), so that a captured delivery with a made-up id has no second effect. Default: true when the id is read from the body or
 	// stringToSign contains {id}, false otherwise.
 	// +optional
 	EventIDSigned *bool `json:"eventIDSigned,omitempty"`
+
+	// bodyBetweenAttempts says whether the provider sends the same body with each attempt of one event: Same, where another
+	// body under a known id is a conflict and answered with 422, or Changes, where it is a duplicate, for providers that
+	// write a counter or a time of the attempt into the body. With Changes a second event under an id by mistake goes
+	// unnoticed. Default Same.
+	// +optional
+	BodyBetweenAttempts BodyBetweenAttempts `json:"bodyBetweenAttempts,omitempty"`
 
 	// eventType says where the type of the event is. Absent: every event has the empty type.
 	// +optional

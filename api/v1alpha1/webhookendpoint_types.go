@@ -163,7 +163,8 @@ type Effect struct {
 
 	// function to call, with its schema: shop.on_invoice_paid. It takes one argument of type hookonce.event (the ledger's
 	// schema) and returns jsonb, the stored result. An error rolls everything back and the provider is asked to retry;
-	// SQLSTATE HK001 means refused: the claim is kept and the provider gets a 2xx.
+	// SQLSTATE HK001 means refused: the claim is kept and the provider gets a 2xx. A function cannot wait for a lock longer
+	// than 2 s, since the provider waits meanwhile: it fails, and the provider is asked to retry.
 	// +required
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=127
@@ -171,6 +172,9 @@ type Effect struct {
 	Function string `json:"function,omitempty"`
 
 	// key says what the effect happens once for: Event, or ResourceAndType. Default Event.
+	// ResourceAndType belongs to the function's name in the ledger: two effects, of one endpoint or of several with the same
+	// ledger, that call the same function share it, and a function under another name books everything again. An event
+	// without a resource id has the effect once for its event id, as with Event.
 	// +optional
 	Key EffectKey `json:"key,omitempty"`
 }
@@ -225,10 +229,11 @@ type Retry struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.claims) || !has(self.payloads) || duration(self.payloads) <= duration(self.claims)",message="retention.payloads must not be longer than retention.claims"
 type Retention struct {
 	// claims is how long an event id is remembered: a delivery that comes later than this is taken for a new one.
-	// Default 720h (30 days); at least 80h, longer than providers retry.
+	// Default 720h (30 days); at least 248h: providers retry for up to 75 h 35 min, during an overlap of up to 168 h an event
+	// passes with a former secret too, and clocks differ; together 243 h 35 min, rounded up.
 	// +optional
 	// +default="720h"
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('80h')",message="retention.claims must be at least 80h: providers retry for up to 75 h 35 min, and an event forgotten before its last retry is processed twice"
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('248h')",message="retention.claims must be at least 248h: providers retry for up to 75 h 35 min, former secrets are accepted for up to 168 h more, and an event that is forgotten before is processed twice; set 248h or more, or leave it out for 720h"
 	Claims Duration `json:"claims,omitempty"`
 
 	// payloads is how long bodies and headers are kept after their deliveries are done. Default 168h (7 days).
@@ -237,7 +242,7 @@ type Retention struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1h')",message="retention.payloads must be at least 1h"
 	Payloads Duration `json:"payloads,omitempty"`
 
-	// schedule of the prune job, five cron fields. Default "17 3 * * *".
+	// schedule of the prune job, five cron fields, in UTC. Default "17 3 * * *": at 03:17 UTC each day.
 	// +optional
 	// +default="17 3 * * *"
 	// +kubebuilder:validation:MinLength=9

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -161,12 +162,16 @@ func (s *shop) count(sql string, args ...any) int64 {
 }
 
 func (s *shop) serveArgs(databaseURL string) []string {
-	return []string{
+	return s.serveArgsWith("--database-url", databaseURL)
+}
+
+func (s *shop) serveArgsWith(database ...string) []string {
+	return append([]string{
 		"serve", "--config-dir", s.configDir, "--keyring-dir", s.keyringDir, "--source-dir", s.sourceDir,
-		"--database-url", databaseURL, "--public-address", "127.0.0.1:0", "--private-address", "127.0.0.1:0",
+		"--public-address", "127.0.0.1:0", "--private-address", "127.0.0.1:0",
 		"--drain-delay", "50ms", "--counter-flush-interval", "100ms",
 		"--sample-interval", "100ms",
-	}
+	}, database...)
 }
 
 // send signs and sends with `receiver send` and returns the answers.
@@ -210,6 +215,9 @@ type running struct {
 	stop            context.CancelFunc
 	// ended carries the exit code.
 	ended chan int
+
+	mu  sync.Mutex
+	log []string
 }
 
 // serve runs `receiver serve` in this process until the test ends.
@@ -246,6 +254,9 @@ func (r *running) findAddresses(t *testing.T, log io.Reader) {
 				Private string `json:"private"`
 			}
 			_ = json.Unmarshal(lines.Bytes(), &entry)
+			r.mu.Lock()
+			r.log = append(r.log, lines.Text())
+			r.mu.Unlock()
 			if entry.Msg == "Serving" && r.public == "" {
 				r.public, r.private = entry.Public, entry.Private
 				close(found)
@@ -257,6 +268,13 @@ func (r *running) findAddresses(t *testing.T, log io.Reader) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("the receiver does not serve")
 	}
+}
+
+// logged is the log so far.
+func (r *running) logged() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.log, "\n")
 }
 
 // ready waits until the receiver is ready.

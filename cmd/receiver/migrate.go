@@ -16,6 +16,7 @@ import (
 
 	"github.com/hookonce/hookonce/internal/receiverstatus"
 	"github.com/hookonce/hookonce/internal/sqlfile"
+	"github.com/hookonce/hookonce/receiver/database"
 	"github.com/hookonce/hookonce/receiver/ledger"
 )
 
@@ -94,5 +95,6 @@ func retryMigrate(ctx context.Context, migrate func(context.Context) error, wait
 func lasting(err error) bool {
 	var tooNew *ledger.SchemaTooNewError
 	var name *sqlfile.InvalidNameError
-	return errors.As(err, &tooNew) || errors.As(err, &name) || errors.Is(err, ledger.ErrEncoding)
+	return errors.As(err, &tooNew) || errors.As(err, &name) || errors.Is(err, ledger.ErrEncoding) ||
+		errors.Is(err, database.ErrURI) || errors.Is(err, database.ErrURIFile) || errors.Is(err, database.ErrSimpleProtocol)
 }

@@ -5,10 +5,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/hookonce/hookonce/internal/receiverstatus"
+	"github.com/hookonce/hookonce/receiver/ingest"
 	"github.com/hookonce/hookonce/receiver/ledger"
 	"github.com/hookonce/hookonce/receiver/relay"
 	"github.com/hookonce/hookonce/receiver/snapshot"
@@ -18,8 +21,9 @@ import (
 const (
 	// openPause between two tries to open the ledger.
 	openPause = time.Second
-	// relayDrain bounds how long deliveries go on from memory when the receiver ends.
-	relayDrain = 10 * time.Second
+	// relayDrain bounds how long deliveries go on from memory when the receiver ends. What is left is delivered by another
+	// receiver when its lease has run out.
+	relayDrain = 5 * time.Second
 	// flushTimeout of the counters.
 	flushTimeout = 3 * time.Second
 	// pollBytes is about how much one poll of the outbox may bring into memory, and maxBatch how many deliveries.
@@ -51,6 +55,7 @@ func (p *process) open(ctx, background context.Context) {
 			p.outbound.Store(out)
 			return
 		}
+		p.explain(err)
 		if err.Error() != last {
 			p.log.Warn("The ledger cannot be opened yet", "error", err)
 			last = err.Error()
@@ -63,6 +68,16 @@ func (p *process) open(ctx, background context.Context) {
 	}
 }
 
+// explain puts into the status why the ledger cannot be opened. Without a configuration nothing is known of a database.
+func (p *process) explain(err error) {
+	failure := &receiverstatus.Database{Message: errNotOpen.Error()}
+	if !errors.Is(err, snapshot.ErrNoConfig) {
+		failure.Checked = time.Now().UTC()
+		failure.Reason, failure.Message = ledger.Explain(err)
+	}
+	p.unopened.Store(failure)
+}
+
 func (p *process) tryOpen(background context.Context) (*outbound, error) {
 	config := p.mounts.Current().Config
 	if config == nil {
@@ -70,8 +85,8 @@ func (p *process) tryOpen(background context.Context) (*outbound, error) {
 	}
 	l, err := ledger.Open(background, ledger.Options{
 		URL: p.flags.url, Schema: config.Schema, Endpoint: config.Endpoint, Logger: p.log,
-		Lease:      relay.LeaseFor(p.destinations()),
-		ClaimsKept: time.Duration(config.Retention.Claims), PayloadsKept: time.Duration(config.Retention.Payloads),
+		Lease: func() time.Duration { return relay.LeaseFor(p.destinations()) },
+		Kept:  p.kept, LeaseLost: p.metrics.LeasesLost,
 	})
 	if err != nil {
 		return nil, err
@@ -80,7 +95,7 @@ func (p *process) tryOpen(background context.Context) (*outbound, error) {
 		ledger: l, sampler: status.NewSampler(l, p.flags.sampleInterval, p.log), tally: p.tally, log: p.log, relayed: make(chan struct{}),
 		relay: relay.New(relay.Options{
 			Outbox: l, Destinations: p.destinations, Log: p.log, Drain: relayDrain,
-			Batch: batchFor(config.MaxBodyBytes), UserAgent: "hookonce/" + version, Attempted: p.metrics.Attempted,
+			Batch: p.batch, UserAgent: "hookonce/" + version, Attempted: p.metrics.Attempted, LeaseLost: p.metrics.LeasesLost,
 		}),
 	}
 	var relaying context.Context
@@ -91,14 +106,21 @@ func (p *process) tryOpen(background context.Context) (*outbound, error) {
 	}()
 	go out.sampler.Run(relaying)
 	go out.flushRegularly(relaying, p.flags.flushInterval)
+	if p.flags.databaseDir != "" {
+		go snapshot.Watch(relaying, snapshot.WatchOptions{
+			Folders: []string{p.flags.databaseDir}, Log: p.log,
+			// What cannot be used is logged, and in the status, by the ledger.
+			Changed: func() { _ = l.Reload(relaying) },
+		})
+	}
 	return out, nil
 }
 
-// close delivers what is in memory, writes the counters and closes the ledger.
+// close delivers what is in memory, writes the counters meanwhile, and closes the ledger.
 func (o *outbound) close() {
 	o.stopRelay()
-	<-o.relayed
 	o.flush()
+	<-o.relayed
 	o.ledger.Close()
 }
 
@@ -131,9 +153,22 @@ func (o *outbound) flush() {
 	}
 }
 
-// batchFor keeps what one poll of the outbox brings into memory within bounds, however large bodies may be.
-func batchFor(maxBodyBytes int64) int {
-	return int(min(maxBatch, max(1, pollBytes/max(1, maxBodyBytes))))
+// batch keeps what one poll of the outbox brings into memory within bounds, however large bodies may be.
+func (p *process) batch() int {
+	largest := int64(ingest.DefaultMaxBodyBytes)
+	if config := p.mounts.Current().Config; config != nil {
+		largest = config.MaxBodyBytes
+	}
+	return int(min(maxBatch, max(1, pollBytes/max(1, largest))))
+}
+
+// kept is the retention of claims and of payloads.
+func (p *process) kept() (claims, payloads time.Duration) {
+	config := p.mounts.Current().Config
+	if config == nil {
+		return 0, 0
+	}
+	return time.Duration(config.Retention.Claims), time.Duration(config.Retention.Payloads)
 }
 
 // destinations are those of the configuration in force.

@@ -22,8 +22,10 @@ import (
 	"github.com/hookonce/hookonce/receiver/verify"
 )
 
-// drainGrace bounds the end of the requests that are under way; none takes longer than its commit deadline.
-const drainGrace = ingest.DefaultCommitDeadline + 2*time.Second
+// drainGrace bounds the end of the requests that are under way. The longest has just begun to send its body when nobody is
+// accepted any more; then it is recorded, or what was done for it is undone, and it is answered. With the drain delay, the
+// relay's drain and its last bookkeeping it is less than the 45 s that a pod has to end.
+const drainGrace = ingest.ReadTimeout + ingest.DefaultCommitDeadline + 2*time.Second
 
 // largestBodies is how many bodies of the largest size may be held at once, if the default does not hold as many.
 const largestBodies = 4
@@ -31,7 +33,7 @@ const largestBodies = 4
 var (
 	errDraining   = errors.New("draining")
 	errNotOpen    = errors.New("the ledger is not open yet")
-	errNoDatabase = errors.New("the database has not answered since the start")
+	errNoDatabase = errors.New("the database could not be used since the start")
 )
 
 // process is one running receiver. Its parts do not know each other; what passes between them passes here.
@@ -44,6 +46,8 @@ type process struct {
 
 	// outbound is nil until there is a configuration to open the ledger by.
 	outbound atomic.Pointer[outbound]
+	// unopened says, until then, why not.
+	unopened atomic.Pointer[receiverstatus.Database]
 	draining atomic.Bool
 }
 
@@ -52,6 +56,7 @@ func newProcess(flags *serveFlags, log *slog.Logger) *process {
 	p.mounts = snapshot.Open(snapshot.Options{
 		ConfigDir: flags.configDir, KeyringDir: flags.keyringDir, SourceDir: flags.sourceDir, Log: log,
 	})
+	p.unopened.Store(&receiverstatus.Database{Message: errNotOpen.Error()})
 	p.metrics = status.NewMetrics(p.status, time.Now)
 	return p
 }
@@ -103,15 +108,11 @@ func (p *process) run(ctx context.Context, public, private net.Listener) error {
 
 // handler answers on the public port. Until there is a configuration and a ledger it asks providers to retry.
 func (p *process) handler() (http.Handler, error) {
-	options := ingest.Options{
+	return ingest.New(ingest.Options{
 		Settings: p.settings, Verify: verify.Verify, Ledger: p, Log: p.log,
 		Count: p.count, Used: p.used, Committed: p.committed,
 		Answered: func(o ingest.Outcome) { p.metrics.Answered(o.Status, o.Cause, o.Duration) },
-	}
-	if config := p.mounts.Current().Config; config != nil {
-		options.MaxInFlightBytes = max(ingest.DefaultMaxInFlightBytes, largestBodies*config.MaxBodyBytes)
-	}
-	return ingest.New(options)
+	})
 }
 
 func (p *process) settings() ingest.Settings {
@@ -122,7 +123,8 @@ func (p *process) settings() ingest.Settings {
 	return ingest.Settings{
 		Path: current.Config.Path, Scheme: current.Config.Scheme, Secrets: current.Secrets,
 		Tolerance: time.Duration(current.Config.Tolerance), MaxBodyBytes: current.Config.MaxBodyBytes,
-		Route: current.Route,
+		MaxInFlightBytes: max(ingest.DefaultMaxInFlightBytes, largestBodies*current.Config.MaxBodyBytes),
+		Route:            current.Route,
 	}
 }
 
@@ -159,7 +161,7 @@ func (p *process) status() receiverstatus.Status {
 	if out := p.outbound.Load(); out != nil {
 		out.sampler.Report(&document)
 	} else {
-		document.Database.Message = errNotOpen.Error()
+		document.Database = *p.unopened.Load()
 	}
 	return document
 }

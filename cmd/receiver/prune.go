@@ -49,8 +49,11 @@ func newPrune(log func() *slog.Logger) *cobra.Command {
 	return cmd
 }
 
-// horizon is how long after it was first sent an event may still be accepted: as long as the provider retries, and what
-// its clock and ours may differ by.
+// longestOverlap is how long two secrets may be accepted at most during a rotation, as the kinds allow it.
+const longestOverlap = 168 * time.Hour
+
+// horizon is how long after it was first sent an event may still be accepted: as long as the provider retries, as long as
+// a secret that it was signed with may be accepted after it has been changed, and what its clock and ours may differ by.
 func horizon(config *receiverconfig.Config) time.Duration {
-	return config.Scheme.Behavior.RetryHorizon + 2*time.Duration(config.Tolerance)
+	return config.Scheme.Behavior.RetryHorizon + longestOverlap + 2*time.Duration(config.Tolerance)
 }

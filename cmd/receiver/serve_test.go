@@ -122,6 +122,7 @@ func TestDatabaseAway(t *testing.T) {
 	s := newShop(t, "")
 	link := newLink(t, hostOf(s.url))
 	r := s.serve(s.serveArgs(through(s.url, link))).ready(t)
+	eventually(t, "the first counts are there", func() bool { return r.status(t).Deliveries != nil })
 	link.cut()
 	code, answers := s.trySend(r, "--event-id", "evt_1", "--event-type", "invoice.paid", "--resource-id", "inv_1")
 	if code != exitFailed || answers[0].Status != http.StatusServiceUnavailable || answers[0].RetryAfter == "" {

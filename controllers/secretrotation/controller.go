@@ -66,7 +66,7 @@ func New(
 type pass struct {
 	object   *v1alpha1.SecretRotation
 	endpoint *v1alpha1.WebhookEndpoint
-	keyring  *ring
+	keyring  *reconcile.Ring
 	spec     rotation.Spec
 	seen     rotation.Observed
 	decision rotation.Decision
@@ -131,10 +131,11 @@ func (r *Reconciler) report(ctx context.Context, p *pass, failure error) (ctrl.R
 	} else {
 		p.decision = rotation.Decision{}
 		status = statusAsItWas(p.object)
-		result, failure = reconcile.Settle(conditions, r.intervals.Secret, reconcile.Ready{}, failure)
+		result, failure = settle(conditions, r.intervals.Secret, failure)
 	}
 	status.WithConditions(conditions.ApplyConfigurations()...)
 
+	r.announceEvicted(p)
 	_, err := r.applier.ApplyStatus(ctx, withStatus(p.object, status), p.object, reconcile.FieldOwner)
 	switch {
 	case apierrors.IsNotFound(err):

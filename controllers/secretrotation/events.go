@@ -19,12 +19,17 @@ const (
 	reasonEvicted = "PreviousSecretEvicted"
 )
 
-// announce records an event for each thing that has changed with this pass, and none if nothing has.
-func (r *Reconciler) announce(p *pass, after *reconcile.Conditions) {
+// announceEvicted records an event for each secret that this pass has removed before its time. It comes before the status
+// is written, for a pass that follows a failure would not know of them.
+func (r *Reconciler) announceEvicted(p *pass) {
 	for _, fingerprint := range p.decision.Evicted {
 		r.recorder.Eventf(p.object, nil, corev1.EventTypeWarning, reasonEvicted, action,
 			"the former secret %s is refused before its time: too many former secrets were still accepted", fingerprint)
 	}
+}
+
+// announce records an event if the state has changed with this pass, and none if it has not.
+func (r *Reconciler) announce(p *pass, after *reconcile.Conditions) {
 	ready := after.Find(v1alpha1.ConditionReady)
 	if ready == nil {
 		return

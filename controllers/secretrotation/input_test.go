@@ -17,6 +17,7 @@ import (
 	"github.com/hookonce/hookonce/api/v1alpha1"
 	"github.com/hookonce/hookonce/internal/keyring"
 	"github.com/hookonce/hookonce/internal/render"
+	"github.com/hookonce/hookonce/internal/rotation"
 )
 
 // said is everything that the operator has told anybody about a rotation.
@@ -46,7 +47,7 @@ func TestAnUnusableSecretIsRejected(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s.secret(c.name, c.text)
 			s.rotate(c.name, c.name)
-			got := s.reach(c.name, v1alpha1.StateRejected)
+			got := s.reach(c.name, rotation.Rejected)
 			if !is(got, v1alpha1.ConditionReady, metav1.ConditionFalse) || !is(got, v1alpha1.ConditionStalled, metav1.ConditionTrue) {
 				t.Errorf("conditions %+v", got.Status.Conditions)
 			}
@@ -55,7 +56,7 @@ func TestAnUnusableSecretIsRejected(t *testing.T) {
 			}
 			s.Eventually(func() string { return s.events(c.name)[s.reason(c.name, v1alpha1.ConditionStalled)] }).Should(Equal("Warning"))
 			said := s.said(c.name)
-			if !strings.Contains(said, "Secret "+c.name+", key secret") {
+			if !strings.Contains(said, `Secret `+c.name+`, key \"secret\"`) {
 				t.Errorf("the Secret and the key are not named: %s", said)
 			}
 			if value := strings.TrimSpace(c.text); value != "" && strings.Contains(said, value) {
@@ -67,7 +68,7 @@ func TestAnUnusableSecretIsRejected(t *testing.T) {
 		})
 	}
 	s.secret("short", beta)
-	s.reach("short", v1alpha1.StatePropagating)
+	s.reach("short", rotation.Propagating)
 }
 
 func TestWhatIsMissingIsWaitedFor(t *testing.T) {
@@ -75,7 +76,7 @@ func TestWhatIsMissingIsWaitedFor(t *testing.T) {
 	operator(t, s.namespace, s.clock)
 
 	s.rotate("no-secret", "next")
-	got := s.reach("no-secret", v1alpha1.StatePending)
+	got := s.reach("no-secret", rotation.Pending)
 	if !is(got, v1alpha1.ConditionReconciling, metav1.ConditionTrue) || is(got, v1alpha1.ConditionStalled, metav1.ConditionTrue) {
 		t.Errorf("conditions %+v", got.Status.Conditions)
 	}
@@ -90,9 +91,9 @@ func TestWhatIsMissingIsWaitedFor(t *testing.T) {
 	s.Eventually(func() string { return s.reason("no-key", v1alpha1.ConditionReconciling) }).Should(Equal(v1alpha1.ReasonSecretKeyMissing))
 
 	s.secret("next", beta)
-	s.reach("no-secret", v1alpha1.StatePropagating)
+	s.reach("no-secret", rotation.Propagating)
 	s.load(s.receivers...)
-	s.reach("no-secret", v1alpha1.StateOverlapActive)
+	s.reach("no-secret", rotation.OverlapActive)
 
 	endpoint := s.endpoint.DeepCopy()
 	endpoint.ObjectMeta = metav1.ObjectMeta{Name: "refunds", Namespace: s.namespace}
@@ -106,7 +107,7 @@ func TestASecretThatIsCurrentNeedsNoRotation(t *testing.T) {
 	before := s.ringSecret().ResourceVersion
 	s.secret("copy", alpha+"\n")
 	s.rotate("same", "copy")
-	got := s.reach("same", v1alpha1.StateAlreadyActive)
+	got := s.reach("same", rotation.AlreadyCurrent)
 	if !is(got, v1alpha1.ConditionReady, metav1.ConditionTrue) || got.Status.CompletionTime == nil {
 		t.Errorf("%+v", got.Status)
 	}
@@ -124,7 +125,7 @@ func TestARotationOfTheOperatorSaysWhatTriggeredIt(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if got := s.reach("changed", v1alpha1.StatePropagating); got.Status.Trigger != "SecretChange" {
+	if got := s.reach("changed", rotation.Propagating); got.Status.Trigger != "SecretChange" {
 		t.Errorf("trigger %s", got.Status.Trigger)
 	}
 }
@@ -143,7 +144,7 @@ func TestAKeyringThatCannotBeUsed(t *testing.T) {
 			}
 		}, v1alpha1.ReasonResourceConflict},
 		"damaged":            {func(s *shop) { s.overwriteRing(`{"version":1,"salt":"` + gamma + `"}`) }, v1alpha1.ReasonKeyringDamaged},
-		"of another release": {func(s *shop) { s.overwriteRing(`{"version":2}`) }, "KeyringVersion"},
+		"of another release": {func(s *shop) { s.overwriteRing(`{"version":2}`) }, v1alpha1.ReasonKeyringVersion},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newShop(t)
@@ -183,7 +184,7 @@ func TestARotationBeforeItsKeyring(t *testing.T) {
 	s.rotate("q4", "next")
 	s.Eventually(func() string { return s.reason("q4", v1alpha1.ConditionReconciling) }).Should(Equal("KeyringNotFound"))
 	s.adopt()
-	s.reach("q4", v1alpha1.StatePropagating)
+	s.reach("q4", rotation.Propagating)
 	if got := s.ringSecret().Name; got != render.NamesOf("payments").Keyring {
 		t.Errorf("keyring %s", got)
 	}

@@ -5,11 +5,9 @@ package secretrotation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,7 +17,6 @@ import (
 	"github.com/hookonce/hookonce/internal/reconcile"
 	"github.com/hookonce/hookonce/internal/render"
 	"github.com/hookonce/hookonce/internal/rotation"
-	"github.com/hookonce/hookonce/internal/scheme"
 )
 
 // defaultOverlap is what a spec without an overlap asks for.
@@ -74,7 +71,7 @@ func (r *Reconciler) observeKeyring(ctx context.Context, p *pass) error {
 	if p.endpoint == nil || p.finished() {
 		return nil
 	}
-	found, err := readRing(ctx, r.live, r.client.Scheme(), p.endpoint)
+	found, err := reconcile.ReadRing(ctx, r.live, r.client.Scheme(), p.endpoint)
 	if err != nil {
 		return err
 	}
@@ -94,47 +91,24 @@ func (r *Reconciler) observeSecret(ctx context.Context, p *pass) error {
 		return reconcile.Waiting(v1alpha1.ReasonInvalidSpec, r.intervals.Secret,
 			"WebhookEndpoint %s has no usable verification: %s", p.endpoint.Name, err)
 	}
-	secret := &corev1.Secret{}
-	key := client.ObjectKey{Namespace: p.object.Namespace, Name: p.object.Spec.SecretRef.Name}
-	err = r.live.Get(ctx, key, secret)
-	if apierrors.IsNotFound(err) {
-		secret = nil
-	} else if err != nil {
-		return fmt.Errorf("read Secret %s: %w", key.Name, err)
+	candidate, fault, err := reconcile.ReadCandidate(ctx, r.live, p.object.Namespace, p.object.Spec.SecretRef, described.Key)
+	if err != nil {
+		return err
 	}
-	p.seen.Secret = resolve(secret, p.object.Spec.SecretRef, described.Key)
+	p.seen.Secret = secretOf(candidate, fault)
 	return nil
 }
 
-// resolve says what a Secret, nil if it does not exist, holds under a key. It never says the value.
-func resolve(secret *corev1.Secret, ref v1alpha1.SecretKeyReference, how scheme.Key) rotation.Secret {
-	if secret == nil {
-		return rotation.Secret{
-			Reason:  v1alpha1.ReasonSecretNotFound,
-			Problem: fmt.Sprintf("Secret %s does not exist in this namespace", ref.Name),
-		}
+// secretOf is what reading the new secret came to, as Plan wants it.
+func secretOf(candidate *keyring.Candidate, fault *reconcile.Fault) rotation.Secret {
+	switch {
+	case fault == nil:
+		return rotation.Secret{Usability: rotation.Usable, Key: candidate.Key, Text: candidate.Secret}
+	case fault.Class == reconcile.ClassWaiting:
+		return rotation.Secret{Usability: rotation.Missing, Reason: fault.Reason, Problem: fault.Message}
+	default:
+		return rotation.Secret{Usability: rotation.Unusable, Reason: fault.Reason, Problem: fault.Message}
 	}
-	text, ok := secret.Data[ref.Key]
-	if !ok {
-		return rotation.Secret{
-			Reason:  v1alpha1.ReasonSecretKeyMissing,
-			Problem: fmt.Sprintf("Secret %s has no key %s", ref.Name, ref.Key),
-		}
-	}
-	key, err := how.Decode(text)
-	if err != nil {
-		unusable := rotation.Secret{
-			Usability: rotation.Unusable,
-			Reason:    v1alpha1.ReasonSecretInvalid,
-			Problem:   fmt.Sprintf("Secret %s, key %s, cannot be a signing secret", ref.Name, ref.Key),
-		}
-		if problem := (*scheme.SecretProblem)(nil); errors.As(err, &problem) {
-			unusable.Reason = problem.Reason
-			unusable.Problem = fmt.Sprintf("Secret %s, key %s: %s", ref.Name, ref.Key, problem.Message)
-		}
-		return unusable
-	}
-	return rotation.Secret{Usability: rotation.Usable, Key: key, Text: scheme.Trim(text)}
 }
 
 // observeSiblings reads the other rotations of the endpoint.
@@ -162,21 +136,9 @@ func (r *Reconciler) observeReceivers(ctx context.Context, p *pass) error {
 	if p.seen.Keyring == nil || (!rotation.Started(p.seen.Keyring, p.spec.UID) && p.seen.Secret.Usability != rotation.Usable) {
 		return nil
 	}
-	receivers, err := r.poller.Poll(ctx, p.object.Namespace, render.ReceiverSelector(p.endpoint.Name))
-	if err != nil {
-		return err
-	}
-	for _, one := range receivers {
-		seen := rotation.Receiver{
-			Ready: one.Ready, Answered: one.Err == nil, Revision: one.Status.Keyring.Revision,
-			LastUsed: make(map[string]time.Time, len(one.Status.Secrets)),
-		}
-		for _, secret := range one.Status.Secrets {
-			seen.LastUsed[secret.Fingerprint] = secret.LastUsed
-		}
-		p.seen.Receivers = append(p.seen.Receivers, seen)
-	}
-	return nil
+	_, receivers, err := r.poller.Poll(ctx, p.object.Namespace, render.ReceiverSelector(p.endpoint.Name))
+	p.seen.Receivers = receivers.Observed()
+	return err
 }
 
 // finished says whether nothing more will happen to the rotation.

@@ -66,7 +66,7 @@ func (o orphans) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("list SecretRotations of %s: %w", endpoint.Name, err)
 	}
-	found, err := readRing(ctx, o.live, o.client.Scheme(), endpoint)
+	found, err := reconcile.ReadRing(ctx, o.live, o.client.Scheme(), endpoint)
 	switch fault := reconcile.Classify(err); {
 	case fault != nil && fault.Class == reconcile.ClassRetry:
 		return ctrl.Result{}, err

@@ -18,6 +18,7 @@ import (
 	"github.com/hookonce/hookonce/api/v1alpha1"
 	v1alpha1ac "github.com/hookonce/hookonce/api/v1alpha1/applyconfiguration/api/v1alpha1"
 	"github.com/hookonce/hookonce/internal/keyring"
+	"github.com/hookonce/hookonce/internal/rotation"
 )
 
 // versions are those of everything that the operator writes: the rotation q4 and the keyring.
@@ -33,24 +34,24 @@ func TestRestartsMoveNoDeadline(t *testing.T) {
 	s.rotate("q4", "next")
 	stop := operator(t, s.namespace, s.clock)
 	steps := []struct {
-		state string
+		state rotation.State
 		leave func()
 	}{
-		{v1alpha1.StatePropagating, func() { s.load(s.receivers...) }},
-		{v1alpha1.StateOverlapActive, func() { s.clock.pass(25 * time.Hour) }},
-		{v1alpha1.StateRetiring, func() { s.load(s.receivers...) }},
-		{v1alpha1.StateCompleted, func() {}},
+		{rotation.Propagating, func() { s.load(s.receivers...) }},
+		{rotation.OverlapActive, func() { s.clock.pass(25 * time.Hour) }},
+		{rotation.Retiring, func() { s.load(s.receivers...) }},
+		{rotation.Completed, func() {}},
 	}
 	for _, step := range steps {
 		before := s.reach("q4", step.state)
 		stop()
 		ring := s.ringSecret().ResourceVersion
 		s.clock.pass(time.Minute)
-		if step.state == v1alpha1.StateOverlapActive {
+		if step.state == rotation.OverlapActive {
 			s.forget("q4") // a status may be lost, the keyring is the record
 		}
 		stop = operator(t, s.namespace, s.clock)
-		if step.state != v1alpha1.StateCompleted {
+		if step.state != rotation.Completed {
 			s.looks()
 		}
 		after := s.reach("q4", step.state)
@@ -92,7 +93,7 @@ func TestASettledSystemGetsNoWrite(t *testing.T) {
 		}
 	}
 	apply()
-	for _, state := range []string{v1alpha1.StatePropagating, v1alpha1.StateOverlapActive} {
+	for _, state := range []rotation.State{rotation.Propagating, rotation.OverlapActive} {
 		s.reach("q4", state)
 		s.looks()
 		before := s.versions()
@@ -104,9 +105,9 @@ func TestASettledSystemGetsNoWrite(t *testing.T) {
 		s.load(s.receivers...)
 	}
 	s.clock.pass(25 * time.Hour)
-	s.reach("q4", v1alpha1.StateRetiring)
+	s.reach("q4", rotation.Retiring)
 	s.load(s.receivers...)
-	s.reach("q4", v1alpha1.StateCompleted)
+	s.reach("q4", rotation.Completed)
 	before := s.versions()
 	polls := s.receivers[0].polls.Load()
 	apply()
@@ -144,9 +145,9 @@ func TestEditsDuringTheOverlap(t *testing.T) {
 	operator(t, s.namespace, s.clock)
 	s.secret("next", beta)
 	s.rotate("q4", "next")
-	s.reach("q4", v1alpha1.StatePropagating)
+	s.reach("q4", rotation.Propagating)
 	s.load(s.receivers...)
-	start := s.reach("q4", v1alpha1.StateOverlapActive).Status.PropagatedTime.Time
+	start := s.reach("q4", rotation.OverlapActive).Status.PropagatedTime.Time
 	s.patch("q4", map[string]any{"overlap": "2h"})
 	s.Eventually(func() string { return s.rotation("q4").Status.OverlapEndTime }).
 		Should(Equal(start.Add(2 * time.Hour).UTC().Format(time.RFC3339)))
@@ -154,7 +155,7 @@ func TestEditsDuringTheOverlap(t *testing.T) {
 	s.Eventually(func() string { return s.rotation("q4").Status.OverlapEndTime }).
 		Should(Equal(start.Add(time.Hour).UTC().Format(time.RFC3339)))
 	s.patch("q4", map[string]any{"revocation": "Immediate"})
-	s.reach("q4", v1alpha1.StateRetiring)
+	s.reach("q4", rotation.Retiring)
 	if ring := s.ring(); len(ring.Previous) != 0 || ring.Tombstones[0].Reason != keyring.Revoked {
 		t.Errorf("keyring %+v", ring)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hookonce/hookonce/api/v1alpha1"
 	"github.com/hookonce/hookonce/internal/keyring"
+	"github.com/hookonce/hookonce/internal/rotation"
 )
 
 // events are the reasons of the events of an object, each once.
@@ -38,7 +39,7 @@ func TestARotationFromStartToEnd(t *testing.T) {
 	s.secret("next", beta)
 	s.rotate("q4", "next")
 
-	got := s.reach("q4", v1alpha1.StatePropagating)
+	got := s.reach("q4", rotation.Propagating)
 	if !is(got, v1alpha1.ConditionReady, metav1.ConditionFalse) || !is(got, v1alpha1.ConditionReconciling, metav1.ConditionTrue) ||
 		!is(got, v1alpha1.ConditionPropagated, metav1.ConditionFalse) || !is(got, v1alpha1.ConditionOverlapActive, metav1.ConditionTrue) {
 		t.Errorf("propagating: conditions %+v", got.Status.Conditions)
@@ -50,7 +51,7 @@ func TestARotationFromStartToEnd(t *testing.T) {
 
 	s.load(s.receivers[0])
 	s.Eventually(func() string { return s.rotation("q4").Status.Receivers.Summary }).Should(Equal("1/2"))
-	if state := s.state("q4"); state != v1alpha1.StatePropagating {
+	if state := s.state("q4"); state != rotation.Propagating {
 		t.Errorf("state %s though one receiver has the former secret only", state)
 	}
 
@@ -58,7 +59,7 @@ func TestARotationFromStartToEnd(t *testing.T) {
 	s.Eventually(func() string { return s.reason("q4", v1alpha1.ConditionReconciling) }).Should(Equal("PropagationOverdue"))
 	s.load(s.receivers...)
 	before := s.clock.now()
-	got = s.reach("q4", v1alpha1.StateOverlapActive)
+	got = s.reach("q4", rotation.OverlapActive)
 	if !is(got, v1alpha1.ConditionReady, metav1.ConditionTrue) || is(got, v1alpha1.ConditionReconciling, metav1.ConditionTrue) ||
 		!is(got, v1alpha1.ConditionPropagated, metav1.ConditionTrue) || !is(got, v1alpha1.ConditionPreviousRetired, metav1.ConditionFalse) {
 		t.Errorf("overlap: conditions %+v", got.Status.Conditions)
@@ -84,7 +85,7 @@ func TestARotationFromStartToEnd(t *testing.T) {
 	}
 
 	s.clock.pass(24*time.Hour + time.Second)
-	got = s.reach("q4", v1alpha1.StateRetiring)
+	got = s.reach("q4", rotation.Retiring)
 	if !is(got, v1alpha1.ConditionReady, metav1.ConditionTrue) || !is(got, v1alpha1.ConditionOverlapActive, metav1.ConditionFalse) ||
 		!is(got, v1alpha1.ConditionPreviousRetired, metav1.ConditionFalse) {
 		t.Errorf("retiring: conditions %+v", got.Status.Conditions)
@@ -94,7 +95,7 @@ func TestARotationFromStartToEnd(t *testing.T) {
 		t.Errorf("keyring: %+v", ring)
 	}
 	s.load(s.receivers...)
-	got = s.reach("q4", v1alpha1.StateCompleted)
+	got = s.reach("q4", rotation.Completed)
 	if !is(got, v1alpha1.ConditionPreviousRetired, metav1.ConditionTrue) || got.Status.CompletionTime == nil ||
 		got.Status.OverlapEndTime != end.Format(time.RFC3339) {
 		t.Errorf("completed: %+v", got.Status)
@@ -109,17 +110,17 @@ func TestRevocation(t *testing.T) {
 	operator(t, s.namespace, s.clock)
 	s.secret("next", beta)
 	s.rotate("leak", "next", func(r *v1alpha1.SecretRotation) { r.Spec.Revocation = v1alpha1.RevocationImmediate })
-	s.reach("leak", v1alpha1.StatePropagating)
+	s.reach("leak", rotation.Propagating)
 	if n := len(s.ring().Previous); n != 1 {
 		t.Fatal("the leaked secret is refused before the new one is accepted everywhere")
 	}
 	s.load(s.receivers...)
-	s.reach("leak", v1alpha1.StateRetiring)
+	s.reach("leak", rotation.Retiring)
 	s.load(s.receivers...)
-	s.reach("leak", v1alpha1.StateRevoked)
+	s.reach("leak", rotation.Revoked)
 
 	s.rotate("revert", "first")
-	got := s.reach("revert", v1alpha1.StateRejected)
+	got := s.reach("revert", rotation.Rejected)
 	if !is(got, v1alpha1.ConditionStalled, metav1.ConditionTrue) || string(s.ring().Current.Secret) != beta {
 		t.Errorf("a revoked secret put back: %+v", got.Status)
 	}
@@ -140,16 +141,16 @@ func TestTwoRotationsAtOnceHaveOneOrder(t *testing.T) {
 	}
 	operator(t, s.namespace, s.clock)
 
-	s.reach(first, v1alpha1.StatePropagating)
-	s.reach(second, v1alpha1.StatePending)
+	s.reach(first, rotation.Propagating)
+	s.reach(second, rotation.Pending)
 	if got := string(s.ring().Current.Secret); got != firstSecret {
 		t.Fatal("the second rotation went first")
 	}
 	s.load(s.receivers...)
-	s.reach(second, v1alpha1.StatePropagating)
+	s.reach(second, rotation.Propagating)
 	s.load(s.receivers...)
-	s.reach(second, v1alpha1.StateOverlapActive)
-	got := s.reach(first, v1alpha1.StateSuperseded)
+	s.reach(second, rotation.OverlapActive)
+	got := s.reach(first, rotation.Superseded)
 	ring := s.ring()
 	if string(ring.Current.Secret) != secondSecret || len(ring.Previous) != 2 {
 		t.Errorf("%d former secrets", len(ring.Previous))
@@ -160,7 +161,7 @@ func TestTwoRotationsAtOnceHaveOneOrder(t *testing.T) {
 	s.clock.pass(25 * time.Hour)
 	s.Eventually(func() int { return len(s.ring().Previous) }).Should(BeZero())
 	s.load(s.receivers...)
-	s.reach(second, v1alpha1.StateCompleted)
+	s.reach(second, rotation.Completed)
 	s.Eventually(func() *metav1.Time { return s.rotation(first).Status.CompletionTime }).ShouldNot(BeNil())
 }
 
@@ -169,9 +170,9 @@ func TestADeletedRotationEndsOnTime(t *testing.T) {
 	operator(t, s.namespace, s.clock)
 	s.secret("next", beta)
 	object := s.rotate("q4", "next")
-	s.reach("q4", v1alpha1.StatePropagating)
+	s.reach("q4", rotation.Propagating)
 	s.load(s.receivers...)
-	s.reach("q4", v1alpha1.StateOverlapActive)
+	s.reach("q4", rotation.OverlapActive)
 	end := s.ring().Previous[0].NotAfter
 	// What is left of the overlap is waited for in real time, so let it be little.
 	s.clock.pass(end.Sub(s.clock.now()) - 2*time.Second)

@@ -27,6 +27,7 @@ import (
 	"github.com/hookonce/hookonce/internal/keyring"
 	"github.com/hookonce/hookonce/internal/receiverstatus"
 	"github.com/hookonce/hookonce/internal/render"
+	"github.com/hookonce/hookonce/internal/rotation"
 )
 
 // The signing secrets of the tests. None of them may be seen in a status or an event.
@@ -167,9 +168,9 @@ func (s *shop) rotation(name string) *v1alpha1.SecretRotation {
 }
 
 // state is the reason of Ready, which is the column STATE.
-func (s *shop) state(name string) string {
+func (s *shop) state(name string) rotation.State {
 	s.Helper()
-	return s.reason(name, v1alpha1.ConditionReady)
+	return rotation.State(s.reason(name, v1alpha1.ConditionReady))
 }
 
 // reason is that of a condition; empty if there is none.
@@ -182,9 +183,9 @@ func (s *shop) reason(name, kind string) string {
 }
 
 // reach waits until a rotation is in a state, and returns it.
-func (s *shop) reach(name, state string) *v1alpha1.SecretRotation {
+func (s *shop) reach(name string, state rotation.State) *v1alpha1.SecretRotation {
 	s.Helper()
-	s.Eventually(func() string { return s.state(name) }).Should(Equal(state), "state of %s", name)
+	s.Eventually(func() rotation.State { return s.state(name) }).Should(Equal(state), "state of %s", name)
 	return s.rotation(name)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/hookonce/hookonce/api/v1alpha1"
 	v1alpha1ac "github.com/hookonce/hookonce/api/v1alpha1/applyconfiguration/api/v1alpha1"
@@ -94,6 +95,24 @@ func setConditions(c *reconcile.Conditions, d rotation.Decision) {
 	}
 }
 
+// settle says a failure as conditions. One that may be gone at the next try leaves every reason as it is: they are the
+// state, by which siblings go and which a finished rotation repeats. The message tells of it.
+func settle(c *reconcile.Conditions, interval time.Duration, failure error) (ctrl.Result, error) {
+	fault := reconcile.Classify(failure)
+	if fault.Class != reconcile.ClassRetry || c.Find(v1alpha1.ConditionReady) == nil {
+		return reconcile.Settle(c, interval, reconcile.Ready{}, failure)
+	}
+	if c.Is(v1alpha1.ConditionStalled, metav1.ConditionTrue) {
+		return ctrl.Result{}, fault
+	}
+	reason := fault.Reason
+	if reconciling := c.Find(v1alpha1.ConditionReconciling); reconciling != nil {
+		reason = reconciling.Reason
+	}
+	c.True(v1alpha1.ConditionReconciling, reason, "%s", fault.Error())
+	return ctrl.Result{}, fault
+}
+
 // present sets a condition that is only there when it is True. One that stays is not taken away in between: it would come
 // back with another transition time, which is a write.
 func present(c *reconcile.Conditions, kind string, is bool, d rotation.Decision) {
@@ -166,11 +185,11 @@ func statusAsItWas(object *v1alpha1.SecretRotation) *v1alpha1ac.SecretRotationSt
 	return after
 }
 
-// withStatus is the object to apply. The UID keeps the status of one object off another of the same name.
+// withStatus is the object to apply.
 func withStatus(
 	object *v1alpha1.SecretRotation, after *v1alpha1ac.SecretRotationStatusApplyConfiguration,
 ) *v1alpha1ac.SecretRotationApplyConfiguration {
-	return v1alpha1ac.SecretRotation(object.Name, object.Namespace).WithUID(object.UID).WithStatus(after)
+	return v1alpha1ac.SecretRotation(object.Name, object.Namespace).WithStatus(after)
 }
 
 func timeOf(t *metav1.Time) time.Time {

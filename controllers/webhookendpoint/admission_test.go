@@ -57,6 +57,24 @@ spec:
   - {name: book, eventTypes: ["*"], function: shop.on_contact, key: ResourceAndType}
 `
 
+const unsignedManifest = `apiVersion: webhooks.hookonce.dev/v1alpha1
+kind: WebhookEndpoint
+metadata: {name: shipping}
+spec:
+  verification:
+    scheme: HMAC
+    secretRef: {name: signing, key: secret}
+    bodyReuse: NewEvent
+    hmac:
+      signature: {header: X-Signature}
+      stringToSign: "{body}"
+      eventIDSigned: false
+      eventID: {header: X-Id}
+      bodyBetweenAttempts: Changes
+  database:
+    secretRef: {name: database, key: uri}
+`
+
 const rotationManifest = `apiVersion: webhooks.hookonce.dev/v1alpha1
 kind: SecretRotation
 metadata: {name: q4}
@@ -89,6 +107,14 @@ var refusals = []struct {
 	{"TimestampNowhere", hmacManifest, `      timestamp: {prefix: "t="}` + "\n", "", false, "say in hmac.timestamp where the timestamp is"},
 	{"TimestampUnsigned", hmacManifest, `"{timestamp}.{body}"`, `"{body}"`, false, "an unsigned timestamp proves nothing"},
 	{"IDInBodySigned", hmacManifest, `"{timestamp}.{body}"`, `"{id}.{timestamp}.{body}"`, false, "set hmac.eventID.header"},
+	{"BodyReuse", endpointManifest, "scheme: Paymos", "scheme: Paymos\n    bodyReuse: Ignored", false, `supported values: "Duplicate"`},
+	{"BodyReuseSigned", endpointManifest, "scheme: Paymos", "scheme: Paymos\n    bodyReuse: NewEvent", false, "changes nothing where the signature covers the event id"},
+	{"BodyReuseInBody", hmacManifest, "scheme: HMAC", "scheme: HMAC\n    bodyReuse: NewEvent", false, "changes nothing where the signature covers the event id"},
+	{"BodyReuseSaysSigned", unsignedManifest, "eventIDSigned: false", "eventIDSigned: true", false, "changes nothing where the signature covers the event id"},
+	{"BodyReuseInString", unsignedManifest, `      stringToSign: "{body}"` + "\n      eventIDSigned: false\n", `      stringToSign: "{id}.{body}"` + "\n", false, "changes nothing where the signature covers the event id"},
+	{"BodyBetweenAttempts", unsignedManifest, "Changes", "Differs", false, `supported values: "Same"`},
+	{"BodyChangesUnsigned", unsignedManifest, "    bodyReuse: NewEvent\n", "", false, "needs a signed event id"},
+	{"BodyChangesDuplicate", unsignedManifest, "bodyReuse: NewEvent", "bodyReuse: Duplicate", false, "needs a signed event id"},
 	{"SchemaChanged", endpointManifest, "schema: hookonce", "schema: other", true, "Create a new endpoint with the other schema"},
 	{"SchemaName", endpointManifest, "schema: hookonce", `schema: "Hook-Once"`, false, "database.schema"},
 	{"FunctionName", endpointManifest, "shop.on_invoice_paid", "on_invoice_paid()", false, "function"},
@@ -98,7 +124,7 @@ var refusals = []struct {
 	{"Delay", endpointManifest, "delays: [1m]", "delays: [200h]", false, "a delay must be at most 168h"},
 	{"NoEventTypes", endpointManifest, `["invoice.*"]`, "[]", false, "eventTypes"},
 	{"PatternInside", endpointManifest, `"invoice.*"`, `"*.paid"`, false, "eventTypes"},
-	{"ShortClaims", endpointManifest, "claims: 720h, payloads: 168h", "claims: 24h, payloads: 2h", false, "retention.claims must be at least 80h"},
+	{"ShortClaims", endpointManifest, "claims: 720h", "claims: 247h", false, "retention.claims must be at least 248h"},
 	{"ShortPayloads", endpointManifest, "payloads: 168h", "payloads: 30m", false, "retention.payloads must be at least 1h"},
 	{"LongPayloads", endpointManifest, "payloads: 168h", "payloads: 721h", false, "must not be longer than retention.claims"},
 	{"Schedule", endpointManifest, "17 3 * * *", "17 3 * * * *", false, "five cron fields"},
@@ -157,6 +183,30 @@ func TestAdmissionSaysWhatToDo(t *testing.T) {
 		if !strings.Contains(answers.String(), message) {
 			t.Errorf("no test makes the API server say %q", message)
 		}
+	}
+}
+
+// TestAdmissionAccepts sends manifests that are next to a refusal.
+func TestAdmissionAccepts(t *testing.T) {
+	admin := controlplane.Client(t, restConfig)
+	for name, test := range map[string]struct{ manifest, replace, with string }{
+		"ShortestClaims":        {endpointManifest, "claims: 720h", "claims: 248h"},
+		"BodyReuseDuplicate":    {endpointManifest, "scheme: Paymos", "scheme: Paymos\n    bodyReuse: Duplicate"},
+		"BodyReuseGitHub":       {endpointManifest, "scheme: Paymos", "scheme: GitHub\n    bodyReuse: NewEvent"},
+		"BodyReuseUnsaid":       {unsignedManifest, "      eventIDSigned: false\n", ""},
+		"BodySame":              {unsignedManifest, "Changes", "Same"},
+		"BodyChangesIDInBody":   {hmacManifest, "eventID:", "bodyBetweenAttempts: Changes\n      eventID:"},
+		"BodyChangesIDInString": {unsignedManifest, "    bodyReuse: NewEvent\n    hmac:\n      signature: {header: X-Signature}\n      stringToSign: \"{body}\"\n      eventIDSigned: false\n", "    hmac:\n      signature: {header: X-Signature}\n      stringToSign: \"{id}.{body}\"\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(test.manifest, test.replace) {
+				t.Fatalf("the manifest has no %q", test.replace)
+			}
+			object := parse(t, strings.Replace(test.manifest, test.replace, test.with, 1), controlplane.Namespace(t, admin, nil))
+			if err := admin.Create(t.Context(), object, client.DryRunAll); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

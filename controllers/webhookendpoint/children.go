@@ -26,11 +26,22 @@ func (r *Reconciler) apply(ctx context.Context, p *pass) error {
 		if change.Written() {
 			log.FromContext(ctx).Info("Applied", "object", change.Object, "created", change.Created, "fields", change.Fields)
 		}
+		p.see(change.Live)
 	}
 	return nil
 }
 
-// readChildren reads the children whose status says something about the endpoint.
+// see keeps a child whose status says something about the endpoint.
+func (p *pass) see(child client.Object) {
+	switch child := child.(type) {
+	case *appsv1.Deployment:
+		p.deployment = child
+	case *batchv1.CronJob:
+		p.cronJob = child
+	}
+}
+
+// readChildren reads these children for passes that do not act; those that do see them as they are after it.
 func (r *Reconciler) readChildren(ctx context.Context, p *pass) error {
 	deployment := &appsv1.Deployment{}
 	err := r.client.Get(ctx, client.ObjectKey{Namespace: p.endpoint.Namespace, Name: p.names.Receiver}, deployment)

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/events"
@@ -118,6 +119,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (resul
 			return ctrl.Result{}, err
 		}
 	}
+	p.whole = true
 	if endpoint.Spec.Suspend || p.stopped {
 		return ctrl.Result{}, nil
 	}
@@ -132,11 +134,18 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (resul
 // close says what the pass came to: conditions, status, event, and when the next one is. It is the only place that writes
 // the status.
 func (r *Reconciler) close(ctx context.Context, p *pass, err error) (ctrl.Result, error) {
+	if apierrors.IsConflict(err) {
+		// Somebody else was faster: what was read is old, so nothing is said.
+		return reconcile.Settle(p.conditions, 0, reconcile.Ready{}, err)
+	}
 	fault := reconcile.Classify(err)
 	ready := reconcile.Ready{Reason: v1alpha1.ReasonAvailable, Message: "Receivers serve " + p.status.Path}
 	switch {
 	case fault != nil && fault.Class == reconcile.ClassRetry:
-		// What was read is not whole: the last findings stay.
+		// What failed to be read leaves the last findings; what failed to be done does not hide what was read.
+		if p.whole {
+			p.judge()
+		}
 	case p.endpoint.Spec.Suspend:
 		p.judge()
 		err = nil
@@ -153,8 +162,12 @@ func (r *Reconciler) close(ctx context.Context, p *pass, err error) (ctrl.Result
 	}
 	interval := wait.Jitter(r.options.StatusInterval, jitter)
 	result, err := reconcile.Settle(p.conditions, interval, ready, err)
-	if failed := r.writeStatus(ctx, p); failed != nil && err == nil {
-		return reconcile.Settle(p.conditions, interval, ready, failed)
+	if failed := r.writeStatus(ctx, p); failed != nil {
+		// What the status does not say yet is found again, and announced then.
+		if err == nil {
+			return reconcile.Settle(p.conditions, interval, ready, failed)
+		}
+		return result, err
 	}
 	reconcile.Announce(r.recorder, p.endpoint, p.endpoint.Status.Conditions, p.conditions)
 	return result, err

@@ -134,6 +134,14 @@ func countsOf(seen *receiverstatus.Deliveries) *v1alpha1.DeliveriesStatus {
 	return counts
 }
 
+// timeOf returns a time of a status; zero for none.
+func timeOf(at *metav1.Time) time.Time {
+	if at == nil {
+		return time.Time{}
+	}
+	return at.Time
+}
+
 // statusTime returns a time as the API server keeps it, to the second; nil for none.
 func statusTime(t time.Time) *metav1.Time {
 	if t.IsZero() {

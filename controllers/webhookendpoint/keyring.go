@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -23,25 +22,17 @@ import (
 // readKeyring reads the keyring, if there is one. One that cannot be used stops the acting: a new one would forget former
 // secrets.
 func (r *Reconciler) readKeyring(ctx context.Context, p *pass) error {
-	secret := &corev1.Secret{}
-	err := r.client.Get(ctx, client.ObjectKey{Namespace: p.endpoint.Namespace, Name: p.names.Keyring}, secret)
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("read the keyring: %w", err)
-	}
-	if fault := reconcile.Classify(reconcile.Controlled(r.client.Scheme(), p.endpoint, secret)); fault != nil {
+	ring, err := reconcile.ReadRing(ctx, r.client, r.client.Scheme(), p.endpoint)
+	switch fault := reconcile.Classify(err); {
+	case fault == nil:
+		if ring != nil {
+			p.ring = ring.Keyring
+		}
+	case fault.Class == reconcile.ClassRetry:
+		return err
+	default:
 		p.stop(fault)
-		return nil
 	}
-	ring, err := keyring.Parse(secret.Data[keyring.FileName])
-	if err != nil {
-		p.stop(reconcile.Terminal(v1alpha1.ReasonKeyringDamaged,
-			"Secret %s cannot be used (%s): restore it, or delete it to begin again with the current secret alone", p.names.Keyring, err))
-		return nil
-	}
-	p.ring = ring
 	return nil
 }
 
@@ -66,7 +57,12 @@ func (r *Reconciler) adopt(ctx context.Context, p *pass) error {
 	if err := controllerutil.SetControllerReference(p.endpoint, secret, r.client.Scheme()); err != nil {
 		return fmt.Errorf("own the keyring: %w", err)
 	}
-	if err := r.client.Create(ctx, secret, reconcile.FieldOwner); err != nil {
+	err = r.client.Create(ctx, secret, reconcile.FieldOwner)
+	if apierrors.IsAlreadyExists(err) {
+		return reconcile.Waiting(v1alpha1.ReasonProgressing, 0,
+			"Secret %s is being deleted: the keyring is made anew when it is gone", secret.Name)
+	}
+	if err != nil {
 		return fmt.Errorf("create the keyring: %w", err)
 	}
 	fingerprint := keyring.Short(ring.Current.Fingerprint)

@@ -6,27 +6,24 @@ package webhookendpoint
 import (
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/hookonce/hookonce/api/v1alpha1"
 	"github.com/hookonce/hookonce/internal/keyring"
+	"github.com/hookonce/hookonce/internal/rotation"
 )
-
-// usePrecision is how exactly the last use of a secret is shown while it goes on: a write a minute would say no more.
-const usePrecision = 5 * time.Minute
 
 // judgeOverlap shows which secrets are accepted, until when, and when each was last used.
 func (p *pass) judgeOverlap() {
 	if p.ring == nil {
 		return
 	}
-	before := map[string]*metav1.Time{}
+	before := map[string]time.Time{}
 	if current := p.status.CurrentSecret; current != nil {
-		before[current.Fingerprint] = current.LastUsedTime
+		before[current.Fingerprint] = timeOf(current.LastUsedTime)
 	}
 	for _, previous := range p.status.PreviousSecrets {
-		before[previous.Fingerprint] = previous.LastUsedTime
+		before[previous.Fingerprint] = timeOf(previous.LastUsedTime)
 	}
+	receivers := p.receivers.Observed()
 	show := func(entry keyring.Entry) v1alpha1.SecretStatus {
 		shown := v1alpha1.SecretStatus{
 			Fingerprint: keyring.Short(entry.Fingerprint),
@@ -35,8 +32,7 @@ func (p *pass) judgeOverlap() {
 		if !entry.NotAfter.IsZero() {
 			shown.NotAfter = entry.NotAfter.UTC().Format(time.RFC3339)
 		}
-		_, used := p.receivers.Uses(entry.Fingerprint)
-		shown.LastUsedTime = lastUse(p.now, before[shown.Fingerprint], used)
+		shown.LastUsedTime = statusTime(rotation.LastUse(p.now, before[shown.Fingerprint], entry.Fingerprint, receivers))
 		return shown
 	}
 
@@ -60,22 +56,4 @@ func (p *pass) judgeOverlap() {
 	}
 	p.status.OverlapEndTime = end.UTC().Format(time.RFC3339)
 	p.conditions.True(v1alpha1.ConditionOverlapActive, v1alpha1.ReasonDualSecrets, "A former secret is accepted beside the current one")
-}
-
-// lastUse returns when a secret was last used, to the minute. It never goes back, for a restarted receiver has forgotten;
-// and while a secret is in use it moves in steps of usePrecision.
-func lastUse(now time.Time, shown *metav1.Time, used time.Time) *metav1.Time {
-	if used.IsZero() {
-		return shown
-	}
-	minute := metav1.NewTime(used.UTC().Truncate(time.Minute))
-	if shown == nil {
-		return &minute
-	}
-	ahead := minute.Sub(shown.Time)
-	idle := now.Sub(used) >= usePrecision
-	if ahead >= usePrecision || (ahead > 0 && idle) {
-		return &minute
-	}
-	return shown
 }

@@ -31,6 +31,8 @@ type pass struct {
 	// fault is the worst one that was reported; stopped says that nothing may be done before it is mended.
 	fault   *reconcile.Fault
 	stopped bool
+	// whole says that everything was read.
+	whole bool
 
 	// config is what receivers are told, and document its encoding; nil if the spec cannot be used.
 	config   *receiverconfig.Config

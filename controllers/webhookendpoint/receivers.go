@@ -10,7 +10,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/hookonce/hookonce/api/v1alpha1"
 	"github.com/hookonce/hookonce/internal/receiverconfig"
@@ -20,17 +19,9 @@ import (
 
 // readReceivers asks the receivers what they know.
 func (r *Reconciler) readReceivers(ctx context.Context, p *pass) error {
-	labels := render.ReceiverSelector(p.endpoint.Name)
-	var pods corev1.PodList
-	if err := r.client.List(ctx, &pods, client.InNamespace(p.endpoint.Namespace), client.MatchingLabels(labels)); err != nil {
-		return fmt.Errorf("list receiver pods: %w", err)
-	}
-	receivers, err := r.poller.Poll(ctx, p.endpoint.Namespace, labels)
-	if err != nil {
-		return err
-	}
-	p.pods, p.receivers = pods.Items, receivers
-	return nil
+	var err error
+	p.pods, p.receivers, err = r.poller.Poll(ctx, p.endpoint.Namespace, render.ReceiverSelector(p.endpoint.Name))
+	return err
 }
 
 // judgeReceivers says whether enough receivers serve, and whether they do what the spec asks.
@@ -47,7 +38,7 @@ func (p *pass) judgeReceivers() {
 			"Receivers run as soon as there is a signing secret")
 		return
 	}
-	p.status.Receivers.Updated = min(p.receivers.Updated(p.ring.Revision), desired)
+	p.status.Receivers.Updated = min(p.receivers.Updated(p.ring), desired)
 	if ready < desired {
 		message := p.missingReceivers()
 		p.conditions.False(v1alpha1.ConditionReceiversAvailable, v1alpha1.ReasonReceiversRollingOut, "%s", message)
@@ -56,10 +47,22 @@ func (p *pass) judgeReceivers() {
 	}
 	p.conditions.True(v1alpha1.ConditionReceiversAvailable, v1alpha1.ReasonReceiversAvailable, "As many receivers serve as the spec asks for")
 	if !rolledOut(p.deployment, desired) {
-		p.report(reconcile.Waiting(v1alpha1.ReasonProgressing, 0, "Receivers are being replaced by new ones; deliveries are served meanwhile"))
+		p.report(reconcile.Waiting(v1alpha1.ReasonProgressing, 0, "%s", p.replacing()))
 		return
 	}
 	p.judgeConfig()
+}
+
+// replacing says that new receivers take the place of old ones, which serve meanwhile, and what keeps the new ones.
+func (p *pass) replacing() string {
+	const message = "Receivers are being replaced by new ones; deliveries are served meanwhile"
+	if report, failed := migration(p.pods); failed && report.Message != "" {
+		return fmt.Sprintf("%s. The migration of the new ones fails: %s", message, short(report.Message))
+	}
+	if obstacle := obstacle(p.pods); obstacle != "" {
+		return fmt.Sprintf("%s. What keeps the new ones: %s", message, obstacle)
+	}
+	return message
 }
 
 // missingReceivers says why there are too few.
@@ -126,6 +129,11 @@ func (p *pass) judgeConfig() {
 	if len(answered) == 0 {
 		p.report(reconcile.Waiting(v1alpha1.ReasonDatabaseUnknown, 0,
 			"No receiver answers the operator on its private port: check the NetworkPolicies between them"))
+		return
+	}
+	if silent := len(p.receivers.Ready()) > len(answered); silent && !p.conditions.Holds(v1alpha1.ConditionReady) {
+		// It is not known that they run what this spec asks; once they did, an answer that is late takes nothing back.
+		p.report(reconcile.Waiting(v1alpha1.ReasonProgressing, 0, "Not every receiver has said yet which configuration it runs"))
 		return
 	}
 	want := receiverconfig.Digest(p.document)

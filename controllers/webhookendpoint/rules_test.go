@@ -85,30 +85,6 @@ func TestBusyLedgerIsWrittenSeldom(t *testing.T) {
 	}
 }
 
-func TestLastUse(t *testing.T) {
-	for name, test := range map[string]struct {
-		shown *metav1.Time
-		used  time.Time
-		want  *metav1.Time
-	}{
-		"Never":            {nil, time.Time{}, nil},
-		"First":            {nil, noon.Add(-90 * time.Second), ago(2 * time.Minute)},
-		"Forgotten":        {ago(time.Hour), time.Time{}, ago(time.Hour)},
-		"GoesNotBack":      {ago(time.Minute), noon.Add(-time.Hour), ago(time.Minute)},
-		"InUse":            {ago(4 * time.Minute), noon, ago(4 * time.Minute)},
-		"InUseForLonger":   {ago(5 * time.Minute), noon, ago(0)},
-		"NoLongerInUse":    {ago(8 * time.Minute), noon.Add(-6 * time.Minute), ago(6 * time.Minute)},
-		"SameMinute":       {ago(6 * time.Minute), noon.Add(-6*time.Minute + 30*time.Second), ago(6 * time.Minute)},
-		"ToTheMinuteAlone": {nil, noon.Add(-time.Second), ago(time.Minute)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := lastUse(noon, test.shown, test.used); !got.Equal(test.want) {
-				t.Errorf("%v, want %v", got, test.want)
-			}
-		})
-	}
-}
-
 func TestTextsFromElsewhereAreCut(t *testing.T) {
 	long := ""
 	for range 100 {

@@ -4,21 +4,13 @@
 package webhookendpoint
 
 import (
-	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/hookonce/hookonce/api/v1alpha1"
 	"github.com/hookonce/hookonce/internal/keyring"
 	"github.com/hookonce/hookonce/internal/reconcile"
-	"github.com/hookonce/hookonce/internal/scheme"
 )
 
 // findings are what the two Secrets that a spec names were found to hold. They are kept between passes, without a byte of
@@ -44,21 +36,18 @@ func (r *Reconciler) readSecrets(ctx context.Context, p *pass) error {
 		return nil
 	}
 	found := &findings{at: p.now, generation: p.endpoint.Generation}
-	_, fault, err := r.readKey(ctx, p, p.endpoint.Spec.Database.SecretRef, "spec.database.secretRef")
+	_, fault, err := reconcile.ReadKey(ctx, r.client, p.endpoint.Namespace, p.endpoint.Spec.Database.SecretRef)
 	if err != nil {
 		return err
 	}
-	found.database = fault
+	found.database = orCorrect("spec.database.secretRef", fault)
 
-	ref := p.endpoint.Spec.Verification.SecretRef
-	text, fault, err := r.readKey(ctx, p, ref, "spec.verification.secretRef")
+	p.candidate, fault, err = reconcile.ReadCandidate(
+		ctx, r.client, p.endpoint.Namespace, p.endpoint.Spec.Verification.SecretRef, p.config.Scheme.Key)
 	if err != nil {
 		return err
 	}
-	if fault == nil {
-		p.candidate, fault = candidate(p.config.Scheme.Key, text, ref)
-	}
-	found.source = fault
+	found.source = orCorrect("spec.verification.secretRef", fault)
 	if p.ring != nil {
 		found.revision = p.ring.Revision
 	}
@@ -96,47 +85,12 @@ func (p *pass) knows(fingerprint string) bool {
 	return slices.ContainsFunc(p.ring.Tombstones, func(t keyring.Tombstone) bool { return t.Fingerprint == fingerprint })
 }
 
-// readKey reads one key of a user's Secret. The fault names the Secret, the key and the remedy, and never the value.
-func (r *Reconciler) readKey(
-	ctx context.Context, p *pass, ref v1alpha1.SecretKeyReference, field string,
-) ([]byte, *reconcile.Fault, error) {
-	secret := &corev1.Secret{}
-	err := r.client.Get(ctx, client.ObjectKey{Namespace: p.endpoint.Namespace, Name: ref.Name}, secret)
-	if apierrors.IsNotFound(err) {
-		return nil, reconcile.Waiting(v1alpha1.ReasonSecretNotFound, 0,
-			"Secret %s does not exist: create it with key %q, or correct %s", ref.Name, ref.Key, field), nil
+// orCorrect adds to a fault of a missing Secret that it may be the spec that is wrong.
+func orCorrect(field string, fault *reconcile.Fault) *reconcile.Fault {
+	if fault != nil && fault.Class == reconcile.ClassWaiting {
+		fault.Message += ", or correct " + field
 	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("read Secret %s: %w", ref.Name, err)
-	}
-	value, ok := secret.Data[ref.Key]
-	switch {
-	case !ok:
-		return nil, reconcile.Waiting(v1alpha1.ReasonSecretKeyMissing, 0,
-			"Secret %s has no key %q: add it, or correct %s", ref.Name, ref.Key, field), nil
-	case len(bytes.TrimSpace(value)) == 0:
-		return nil, reconcile.Terminal(v1alpha1.ReasonSecretEmpty,
-			"Secret %s has nothing under key %q: put the value there", ref.Name, ref.Key), nil
-	}
-	return value, nil, nil
-}
-
-// candidate returns the signing secret that a text stands for, or why it cannot be one.
-func candidate(key scheme.Key, text []byte, ref v1alpha1.SecretKeyReference) (*keyring.Candidate, *reconcile.Fault) {
-	decoded, err := key.Decode(text)
-	if err == nil {
-		return &keyring.Candidate{
-			Key:    decoded,
-			Secret: scheme.Trim(text),
-			Source: keyring.Source{Name: ref.Name, Key: ref.Key},
-		}, nil
-	}
-	reason := v1alpha1.ReasonSecretInvalid
-	var problem *scheme.SecretProblem
-	if errors.As(err, &problem) && problem.Reason == scheme.SecretEmpty {
-		reason = v1alpha1.ReasonSecretEmpty
-	}
-	return nil, reconcile.Terminal(reason, "Secret %s, key %q: %s", ref.Name, ref.Key, err)
+	return fault
 }
 
 // judgeSecrets says whether the Secrets can be used. A Secret that was in use and is gone changes nothing, since its bytes

@@ -16,28 +16,31 @@ import (
 )
 
 // writeStatus writes the status, and the counts if they are to be written: two field owners, so that neither needs to know
-// what the other last wrote. Nothing is sent while the status says the same already.
+// what the other last wrote. Nothing is sent while the status says the same already, and nothing that was found of another
+// version of the endpoint than the one that is there: that is a conflict.
 func (r *Reconciler) writeStatus(ctx context.Context, p *pass) error {
 	status := p.status
 	status.Conditions = p.conditions.List
 	status.Deliveries = nil
-	if err := r.applyStatus(ctx, p, status, reconcile.FieldOwner); err != nil {
-		return err
+	live := p.endpoint.DeepCopy()
+	err := r.applyStatus(ctx, live, status, reconcile.FieldOwner)
+	if err == nil && p.counts != nil {
+		err = r.applyStatus(ctx, live, v1alpha1.WebhookEndpointStatus{Deliveries: p.counts}, reconcile.StatsFieldOwner)
 	}
-	if p.counts == nil {
-		return nil
-	}
-	return r.applyStatus(ctx, p, v1alpha1.WebhookEndpointStatus{Deliveries: p.counts}, reconcile.StatsFieldOwner)
+	return client.IgnoreNotFound(err)
 }
 
-func (r *Reconciler) applyStatus(ctx context.Context, p *pass, status v1alpha1.WebhookEndpointStatus, owner client.FieldOwner) error {
+// applyStatus writes one owner's part, and moves live on to the version that the object has then.
+func (r *Reconciler) applyStatus(
+	ctx context.Context, live *v1alpha1.WebhookEndpoint, status v1alpha1.WebhookEndpointStatus, owner client.FieldOwner,
+) error {
 	configuration, err := statusConfiguration(status)
 	if err != nil {
 		return err
 	}
-	desired := applyv1alpha1.WebhookEndpoint(p.endpoint.Name, p.endpoint.Namespace).WithStatus(configuration)
-	_, err = r.applier.ApplyStatus(ctx, desired, p.endpoint, owner)
-	return client.IgnoreNotFound(err)
+	desired := applyv1alpha1.WebhookEndpoint(live.Name, live.Namespace).WithStatus(configuration)
+	live.ResourceVersion, err = r.applier.ApplyStatus(ctx, desired, live, owner)
+	return err
 }
 
 // statusConfiguration returns the fields that a status sets: the two types have one JSON form.

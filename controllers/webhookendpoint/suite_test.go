@@ -52,8 +52,12 @@ type bench struct {
 	recorder   *events.FakeRecorder
 	namespace  string
 	writes     *atomic.Int64
-	clock      *clock
+	// intercept is asked before a request of the reconciler is sent; it is not, if there is an answer.
+	intercept *atomic.Pointer[intercept]
+	clock     *clock
 }
+
+type intercept func(*http.Request) *http.Response
 
 // clock is moved by the test.
 type clock struct{ offset atomic.Int64 }
@@ -71,13 +75,15 @@ func newBench(t *testing.T) *bench {
 		admin:    controlplane.Client(t, restConfig),
 		recorder: events.NewFakeRecorder(1000),
 		writes:   &atomic.Int64{},
-		clock:    &clock{},
+
+		intercept: &atomic.Pointer[intercept]{},
+		clock:     &clock{},
 	}
 	b.namespace = controlplane.Namespace(t, b.admin, nil)
 
 	config := rest.CopyConfig(restConfig)
 	config.QPS, config.Burst = 1000, 1000
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return countingTransport{next, b.writes} })
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return watchedTransport{next, b.writes, b.intercept} })
 	scheme, err := controllers.Scheme()
 	if err != nil {
 		t.Fatal(err)
@@ -107,17 +113,23 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// countingTransport counts the requests that change something.
-type countingTransport struct {
-	next   http.RoundTripper
-	writes *atomic.Int64
+// watchedTransport counts the requests that change something, and lets a test come in between.
+type watchedTransport struct {
+	next      http.RoundTripper
+	writes    *atomic.Int64
+	intercept *atomic.Pointer[intercept]
 }
 
-func (c countingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+func (w watchedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method != http.MethodGet && request.Method != http.MethodHead {
-		c.writes.Add(1)
+		w.writes.Add(1)
 	}
-	return c.next.RoundTrip(request)
+	if intercept := w.intercept.Load(); intercept != nil {
+		if answer := (*intercept)(request); answer != nil {
+			return answer, nil
+		}
+	}
+	return w.next.RoundTrip(request)
 }
 
 // children are the kinds that are applied for an endpoint.

@@ -26,14 +26,14 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("configuration has version %d, this build reads version %d", e.Version, Version)
 }
 
-// Parse reads a document and checks it. It refuses another version, with a *VersionError; a member that this version does
-// not know; anything after the document; and a value that Validate refuses.
+// Parse reads a document and checks it. It refuses another version, with a *VersionError; anything after the document; and a
+// value that Validate refuses. Members that a later release adds are ignored, so that its document can be read by the
+// release before, whose receivers are still there during an upgrade; a change of meaning needs another version.
 func Parse(document []byte) (*Config, error) {
 	if len(document) > MaxBytes {
 		return nil, fmt.Errorf("configuration has %d bytes, more than %d", len(document), MaxBytes)
 	}
-	// The version comes first: a member of a later version must not be reported as a typing error. Unmarshal also refuses
-	// anything after the document, which the decoder below would leave unread.
+	// The version comes first: what another version changed must not be reported as a mistake in this one.
 	var header struct {
 		Version int `json:"version"`
 	}
@@ -43,10 +43,8 @@ func Parse(document []byte) (*Config, error) {
 	if header.Version != Version {
 		return nil, &VersionError{Version: header.Version}
 	}
-	decoder := json.NewDecoder(bytes.NewReader(document))
-	decoder.DisallowUnknownFields()
 	config := &Config{}
-	if err := decoder.Decode(config); err != nil {
+	if err := json.Unmarshal(document, config); err != nil {
 		return nil, fmt.Errorf("decode configuration: %w", err)
 	}
 	if err := config.Validate(); err != nil {

@@ -25,7 +25,7 @@ type Status struct {
 	Secrets []Secret `json:"secrets,omitempty"`
 	// Source is what the receiver sees of the user's mounted Secret.
 	Source Source `json:"source"`
-	// Rejections counts refused requests by cause since the receiver started.
+	// Rejections counts refused requests by cause since the receiver started. Those answered 503 are not among them.
 	Rejections map[string]int64 `json:"rejections,omitempty"`
 	Database   Database         `json:"database"`
 	// Deliveries are counts from the ledger; nil while the database has never answered.
@@ -73,19 +73,25 @@ type Source struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// Database says how the receiver's connection to Postgres is.
+// Database says whether the receiver can use Postgres.
 type Database struct {
+	// Reachable says that events can be recorded: Postgres answers and has the schema that the receiver writes to. It is
+	// true exactly if the reason is Connected.
 	Reachable bool `json:"reachable"`
 	// Reason is a CamelCase word: Connected, Timeout, AuthFailed, ConnectionRefused, SchemaMissing, SchemaTooNew, Failed.
-	Reason  string    `json:"reason,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// Message says more of the reason. With Connected it is empty, or says that a new connection URI cannot be used and the
+	// one before it is. It never has a password.
 	Message string    `json:"message,omitempty"`
 	Checked time.Time `json:"checked,omitzero"`
-	// Durable says whether Postgres keeps what it acknowledges; Settings are what that was judged by.
+	// Durable says whether Postgres keeps what it acknowledges; Settings are what that was judged by, and absent if Postgres
+	// did not answer.
 	Durable  bool              `json:"durable"`
 	Settings map[string]string `json:"settings,omitempty"`
 }
 
-// Deliveries are counts from the ledger, over all receivers of the endpoint.
+// Deliveries are counts from the ledger, over all receivers of the endpoint. Pending and Failed are at most 100,000: a
+// larger number is shown as that one, and OldestPending is then the oldest of those counted.
 type Deliveries struct {
 	Observed      time.Time `json:"observed"`
 	Received      int64     `json:"received"`

@@ -44,6 +44,9 @@ type Change struct {
 	Created bool
 	// Fields are the paths that were not as desired, for logs; none if nothing was written.
 	Fields []string
+	// Live is the object as it is now: what the API server answered to a write, else what was read. The cache may be behind
+	// it for a while, and whoever judged an object that this pass has changed by the cache would judge the one before.
+	Live client.Object
 }
 
 // Written says whether anything was sent.
@@ -77,37 +80,51 @@ func (a Applier) Apply(ctx context.Context, owner client.Object, desired runtime
 			return Change{}, fmt.Errorf("compare %s: %w", name, err)
 		}
 		if !change.Written() {
+			change.Live = live
 			return change, nil
 		}
 	}
+	// Apply writes the answer into what it is given.
 	err = a.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(intent), FieldOwner, client.ForceOwnership)
 	if err != nil {
 		return Change{}, fmt.Errorf("apply %s: %w", name, err)
 	}
+	if change.Live, err = a.empty(intent); err != nil {
+		return Change{}, err
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(intent.Object, change.Live); err != nil {
+		return Change{}, fmt.Errorf("decode %s: %w", name, err)
+	}
 	return change, nil
 }
 
-// ApplyStatus applies the status in desired under the given field owner, and says whether anything was sent. live is the
-// object as the cache has it. Nothing is sent while the status fields that fieldOwner owns are as desired.
+// ApplyStatus applies the status in desired under the given field owner. live is the object as the cache has it. Nothing is
+// sent while the status fields that fieldOwner owns are as desired.
+//
+// The object must still have the resource version of live, or the error is a conflict: what was found of one object is not
+// said of another that has its name now (a UID would not tell: writes of a status ignore it), and nothing is said by a cache
+// that is behind. The result is the version that the object has then, for another write.
 func (a Applier) ApplyStatus(
 	ctx context.Context, desired runtime.ApplyConfiguration, live client.Object, fieldOwner client.FieldOwner,
-) (bool, error) {
+) (string, error) {
+	version := live.GetResourceVersion()
 	intent, err := toUnstructured(desired)
 	if err != nil {
-		return false, err
+		return version, err
 	}
 	fields, err := driftOf(intent.Object, live, string(fieldOwner), "status")
 	if err != nil {
-		return false, fmt.Errorf("compare status: %w", err)
+		return version, fmt.Errorf("compare status: %w", err)
 	}
 	if len(fields) == 0 {
-		return false, nil
+		return version, nil
 	}
+	intent.SetResourceVersion(version)
 	err = a.Client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(intent), fieldOwner, client.ForceOwnership)
 	if err != nil {
-		return false, fmt.Errorf("apply status: %w", err)
+		return version, fmt.Errorf("apply status: %w", err)
 	}
-	return true, nil
+	return intent.GetResourceVersion(), nil
 }
 
 // intent is the desired object with owner as its controller.

@@ -66,6 +66,12 @@ func (c *Conditions) Is(kind string, status metav1.ConditionStatus) bool {
 	return meta.IsStatusConditionPresentAndEqual(c.List, kind, status)
 }
 
+// Holds says whether a condition is True, and was found to be for the generation that the pass is about.
+func (c *Conditions) Holds(kind string) bool {
+	found := c.Find(kind)
+	return found != nil && found.Status == metav1.ConditionTrue && found.ObservedGeneration == c.Generation
+}
+
 // ApplyConfigurations returns the conditions as a part of an apply configuration of a status.
 func (c *Conditions) ApplyConfigurations() []*metav1ac.ConditionApplyConfiguration {
 	out := make([]*metav1ac.ConditionApplyConfiguration, 0, len(c.List))

@@ -12,6 +12,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/hookonce/hookonce/api/v1alpha1"
 )
 
 // Class says who or what must act before a fault goes away. It is decided where the fault is found.
@@ -69,10 +71,7 @@ func Retry(reason string, err error) *Fault {
 	return &Fault{Class: ClassRetry, Reason: reason, Err: err}
 }
 
-// ReasonRetrying is the reason of errors that nobody classified.
-const ReasonRetrying = "ProgressingWithRetry"
-
-// Classify returns the fault in err's chain; an error without one is a fault to retry, and one of a namespace that is
+// Classify returns the fault in err's chain; an error without one is a fault to retry (ReasonRetrying), and one of a namespace that is
 // being deleted is a fault to wait for. It returns nil for nil.
 func Classify(err error) *Fault {
 	if err == nil {
@@ -82,9 +81,9 @@ func Classify(err error) *Fault {
 		return fault
 	}
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return &Fault{Class: ClassWaiting, Reason: "NamespaceTerminating", Message: "the namespace is being deleted"}
+		return &Fault{Class: ClassWaiting, Reason: v1alpha1.ReasonTerminating, Message: "the namespace is being deleted"}
 	}
-	return Retry(ReasonRetrying, err)
+	return Retry(v1alpha1.ReasonRetrying, err)
 }
 
 // Worse returns the fault that people should hear of first: terminal before waiting before retry, and of one class the

@@ -21,7 +21,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/hookonce/hookonce/internal/keyring"
 	"github.com/hookonce/hookonce/internal/receiverstatus"
+	"github.com/hookonce/hookonce/internal/rotation"
 )
 
 const (
@@ -63,34 +65,31 @@ func (r Receivers) Count() int32 {
 	return int32(min(len(r), math.MaxInt32))
 }
 
-// Updated returns how many ready receivers have loaded the keyring's revision or a newer one.
-func (r Receivers) Updated(revision int64) int32 {
-	var n int32
+// Observed returns what the receivers say of secrets, as rotations are planned by it.
+func (r Receivers) Observed() []rotation.Receiver {
+	var out []rotation.Receiver
 	for _, one := range r {
-		if one.Ready && one.Err == nil && one.Status.Keyring.Revision >= revision {
+		seen := rotation.Receiver{
+			Ready: one.Ready, Answered: one.Err == nil, Revision: one.Status.Keyring.Revision,
+			LastUsed: make(map[string]time.Time, len(one.Status.Secrets)),
+		}
+		for _, secret := range one.Status.Secrets {
+			seen.LastUsed[secret.Fingerprint] = secret.LastUsed
+		}
+		out = append(out, seen)
+	}
+	return out
+}
+
+// Updated returns how many ready receivers have loaded the keyring as it is, or a newer one.
+func (r Receivers) Updated(ring *keyring.Keyring) int32 {
+	var n int32
+	for _, one := range r.Observed() {
+		if one.Ready && one.Loaded(ring, ring.Revision) {
 			n++
 		}
 	}
 	return n
-}
-
-// Uses returns how often, and when last, the secret with the fingerprint has verified a delivery, over all receivers that
-// answered. The time is zero if it has not.
-func (r Receivers) Uses(fingerprint string) (int64, time.Time) {
-	var uses int64
-	var last time.Time
-	for _, one := range r {
-		for _, secret := range one.Status.Secrets {
-			if secret.Fingerprint != fingerprint {
-				continue
-			}
-			uses += secret.Uses
-			if secret.LastUsed.After(last) {
-				last = secret.LastUsed
-			}
-		}
-	}
-	return uses, last
 }
 
 // Poller asks receivers for their status.
@@ -117,20 +116,22 @@ func NewPoller(reader client.Reader) *Poller {
 	}}
 }
 
-// Poll asks each running receiver pod with the given labels for its status. Pods that are going away, or whose receiver
-// has not started, are left out. The error is about listing the pods; what a pod did not say is in its Receiver.
-func (p *Poller) Poll(ctx context.Context, namespace string, labels map[string]string) (Receivers, error) {
-	var pods corev1.PodList
-	if err := p.reader.List(ctx, &pods, client.InNamespace(namespace), client.MatchingLabels(labels)); err != nil {
-		return nil, fmt.Errorf("list receiver pods: %w", err)
+// Poll returns the receiver pods with the given labels, sorted by name, and what each that runs says of itself when it is
+// asked for its status. Pods that are going away, or whose receiver has not started, are not asked. The error is about
+// listing the pods; what a pod did not say is in its Receiver.
+func (p *Poller) Poll(ctx context.Context, namespace string, labels map[string]string) ([]corev1.Pod, Receivers, error) {
+	var list corev1.PodList
+	if err := p.reader.List(ctx, &list, client.InNamespace(namespace), client.MatchingLabels(labels)); err != nil {
+		return nil, nil, fmt.Errorf("list receiver pods: %w", err)
 	}
-	found := make([]*corev1.Pod, 0, len(pods.Items))
-	for i := range pods.Items {
-		if pod := &pods.Items[i]; running(pod) {
+	pods := list.Items
+	slices.SortFunc(pods, func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	found := make([]*corev1.Pod, 0, len(pods))
+	for i := range pods {
+		if pod := &pods[i]; running(pod) {
 			found = append(found, pod)
 		}
 	}
-	slices.SortFunc(found, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
 
 	out := make(Receivers, len(found))
 	slots := make(chan struct{}, pollConcurrency)
@@ -143,7 +144,7 @@ func (p *Poller) Poll(ctx context.Context, namespace string, labels map[string]s
 		})
 	}
 	group.Wait()
-	return out, nil
+	return pods, out, nil
 }
 
 // running says whether the pod's receiver may answer.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -20,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/hookonce/hookonce/internal/keyring"
 	"github.com/hookonce/hookonce/internal/receiverstatus"
 	"github.com/hookonce/hookonce/internal/reconcile"
 )
@@ -86,9 +88,13 @@ func answer(text string) http.HandlerFunc {
 
 func poll(t *testing.T, pods ...corev1.Pod) reconcile.Receivers {
 	t.Helper()
-	out, err := reconcile.NewPoller(podReader{pods: pods}).Poll(t.Context(), "shop", map[string]string{"a": "b"})
+	all, out, err := reconcile.NewPoller(podReader{pods: pods}).Poll(t.Context(), "shop", map[string]string{"a": "b"})
 	if err != nil {
 		t.Fatal(err)
+	}
+	sorted := slices.IsSortedFunc(all, func(a, b corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	if len(all) != len(pods) || !sorted {
+		t.Errorf("%d of %d pods are returned, sorted by name: %t", len(all), len(pods), sorted)
 	}
 	return out
 }
@@ -113,8 +119,26 @@ func TestPoll(t *testing.T) {
 	if len(all.Ready()) != 2 || len(all.Answered()) != 2 || len(all.Ready().Answered()) != 1 {
 		t.Errorf("ready %d, answered %d", len(all.Ready()), len(all.Answered()))
 	}
-	if all.Updated(3) != 1 || all.Updated(4) != 0 {
-		t.Errorf("updated to revision 3: %d, to 4: %d", all.Updated(3), all.Updated(4))
+	if now, next := all.Updated(ring(3, "a")), all.Updated(ring(4, "a")); now != 1 || next != 0 {
+		t.Errorf("updated to revision 3: %d, to 4: %d", now, next)
+	}
+}
+
+// ring is a keyring as far as receivers are compared with it.
+func ring(revision int64, current string) *keyring.Keyring {
+	return &keyring.Keyring{Revision: revision, Current: keyring.Entry{Fingerprint: current}}
+}
+
+// TestUpdatedKnowsALostKeyring makes a keyring anew: its revisions begin again, and a receiver that still has the former one
+// is ahead of them.
+func TestUpdatedKnowsALostKeyring(t *testing.T) {
+	for text, want := range map[string]int32{
+		`{"keyring": {"revision": 7}, "secrets": [{"fingerprint": "old"}]}`: 0,
+		`{"keyring": {"revision": 1}, "secrets": [{"fingerprint": "new"}]}`: 1,
+	} {
+		if got := poll(t, pod(t, "a", serve(t, answer(text)), true)).Updated(ring(1, "new")); got != want {
+			t.Errorf("%s: %d updated, want %d", text, got, want)
+		}
 	}
 }
 
@@ -172,19 +196,5 @@ func TestPollAsksAFewAtATime(t *testing.T) {
 	}
 	if most.Load() > 8 {
 		t.Errorf("%d at once, want 8 at most", most.Load())
-	}
-}
-
-func TestUses(t *testing.T) {
-	early, late := time.Unix(100, 0).UTC(), time.Unix(200, 0).UTC()
-	all := reconcile.Receivers{
-		{Status: receiverstatus.Status{Secrets: []receiverstatus.Secret{{Fingerprint: "a", Uses: 2, LastUsed: late}, {Fingerprint: "b", Uses: 9}}}},
-		{Status: receiverstatus.Status{Secrets: []receiverstatus.Secret{{Fingerprint: "a", Uses: 3, LastUsed: early}}}},
-	}
-	if uses, last := all.Uses("a"); uses != 5 || !last.Equal(late) {
-		t.Errorf("%d uses, last %v", uses, last)
-	}
-	if uses, last := all.Uses("c"); uses != 0 || !last.IsZero() {
-		t.Errorf("an unknown secret has %d uses, last %v", uses, last)
 	}
 }

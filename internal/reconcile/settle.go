@@ -35,6 +35,7 @@ type Ready struct {
 //	retry     Ready stays if it is True, else False; Reconciling=True   the error, for a growing delay
 //	          (all stays as it is if Stalled is True)
 //
+// What stays is what was said of the same generation: nothing is known of a changed spec before a pass over it has ended.
 // A write conflict is a retry that nobody hears of.
 func Settle(c *Conditions, interval time.Duration, ready Ready, err error) (ctrl.Result, error) {
 	if err != nil && apierrors.IsConflict(err) {
@@ -63,11 +64,12 @@ func Settle(c *Conditions, interval time.Duration, ready Ready, err error) (ctrl
 		c.False(v1alpha1.ConditionReady, fault.Reason, "%s", fault.Error())
 		return ctrl.Result{RequeueAfter: after}, nil
 	default:
-		if c.Is(v1alpha1.ConditionStalled, metav1.ConditionTrue) {
+		if c.Holds(v1alpha1.ConditionStalled) {
 			return ctrl.Result{}, fault
 		}
+		c.Clear(v1alpha1.ConditionStalled)
 		c.True(v1alpha1.ConditionReconciling, fault.Reason, "%s", fault.Error())
-		if before := c.Find(v1alpha1.ConditionReady); before == nil || before.Status != metav1.ConditionTrue {
+		if !c.Holds(v1alpha1.ConditionReady) {
 			c.False(v1alpha1.ConditionReady, fault.Reason, "%s", fault.Error())
 		}
 		return ctrl.Result{}, fault

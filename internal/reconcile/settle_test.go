@@ -60,6 +60,29 @@ func TestSettle(t *testing.T) {
 			ctrl.Result{},
 			true,
 		},
+		"RetryAfterAChange": {
+			func(c *reconcile.Conditions) {
+				c.Generation = 2
+				c.True(v1alpha1.ConditionReady, "Available", "")
+				c.Generation = 3
+			},
+			errors.New("timeout"),
+			map[string]string{"Ready": "False/ProgressingWithRetry", "Reconciling": "True/ProgressingWithRetry"},
+			ctrl.Result{},
+			true,
+		},
+		"RetryAfterAChangeOfAStall": {
+			func(c *reconcile.Conditions) {
+				c.Generation = 2
+				c.True(v1alpha1.ConditionStalled, "InvalidSpec", "")
+				c.False(v1alpha1.ConditionReady, "InvalidSpec", "")
+				c.Generation = 3
+			},
+			errors.New("timeout"),
+			map[string]string{"Ready": "False/ProgressingWithRetry", "Reconciling": "True/ProgressingWithRetry"},
+			ctrl.Result{},
+			true,
+		},
 		"RetryWhileStalled": {
 			func(c *reconcile.Conditions) {
 				c.True(v1alpha1.ConditionStalled, "InvalidSpec", "")

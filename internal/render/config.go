@@ -112,12 +112,14 @@ func Scheme(verification *v1alpha1.Verification) (scheme.Scheme, error) {
 		if !ok {
 			return scheme.Scheme{}, fmt.Errorf("spec.verification.scheme: %q is no preset; use HMAC and describe it", verification.Scheme)
 		}
+		preset.BodyReuse = verification.BodyReuse == v1alpha1.BodyReuseNewEvent
 		return preset, nil
 	}
 	if verification.HMAC == nil {
 		return scheme.Scheme{}, errors.New("spec.verification.hmac: describe the scheme, or name a preset in scheme")
 	}
 	described := describe(verification.HMAC)
+	described.BodyReuse = verification.BodyReuse == v1alpha1.BodyReuseNewEvent
 	if err := scheme.Validate(described); err != nil {
 		return scheme.Scheme{}, fmt.Errorf("spec.verification.hmac: %w", err)
 	}
@@ -139,6 +141,7 @@ func describe(hmac *v1alpha1.HMACScheme) scheme.Scheme {
 		EventID:      sources(&hmac.EventID),
 		EventType:    sources(hmac.EventType),
 		ResourceID:   sources(hmac.ResourceID),
+		Behavior:     scheme.Behavior{BodyChanges: hmac.BodyBetweenAttempts == v1alpha1.BodyChanges},
 	}
 	if at := hmac.Timestamp; at != nil {
 		out.Timestamp = &scheme.Timestamp{Header: at.Header, Prefix: at.Prefix, Unit: scheme.Unit(at.Unit)}

@@ -108,9 +108,9 @@ func receiverContainer(image string) *corev1ac.ContainerApplyConfiguration {
 		WithPorts(
 			corev1ac.ContainerPort().WithName(portPublic).WithContainerPort(numPublic).WithProtocol(corev1.ProtocolTCP),
 			corev1ac.ContainerPort().WithName(receiverstatus.PrivatePort).WithContainerPort(numPrivate).WithProtocol(corev1.ProtocolTCP)).
-		// Patient: a receiver that waits for its database is not helped by a restart.
-		WithStartupProbe(probe(pathReady).WithPeriodSeconds(1).WithFailureThreshold(3600)).
-		WithReadinessProbe(probe(pathReady).WithPeriodSeconds(5).WithFailureThreshold(2)).
+		// Only readiness asks for the database: a receiver that waits for one is not helped by a restart, however long it is.
+		WithStartupProbe(probe(pathLive).WithPeriodSeconds(1).WithFailureThreshold(60)).
+		WithReadinessProbe(probe(pathReady).WithPeriodSeconds(2).WithFailureThreshold(5)).
 		WithLivenessProbe(probe(pathLive).WithPeriodSeconds(10).WithFailureThreshold(3)).
 		WithResources(requests("50m", "64Mi")).
 		WithVolumeMounts(

@@ -57,15 +57,20 @@ func TestGolden(t *testing.T) {
 // load reads an endpoint.
 func load(t *testing.T, file string) *v1alpha1.WebhookEndpoint {
 	t.Helper()
-	manifest, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	endpoint := &v1alpha1.WebhookEndpoint{}
-	if err := yaml.UnmarshalStrict(manifest, endpoint); err != nil {
+	if err := yaml.UnmarshalStrict(read(t, file), endpoint); err != nil {
 		t.Fatal(err)
 	}
 	return endpoint
+}
+
+func read(t *testing.T, file string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
 }
 
 func renderAll(t *testing.T, file string) []byte {

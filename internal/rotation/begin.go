@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookonce/hookonce/internal/keyring"
+	"github.com/hookonce/hookonce/internal/scheme"
 )
 
 // planner is one run of Plan: ring is the keyring as it becomes, out what is said about it.
@@ -66,7 +67,7 @@ func (p *planner) begin() {
 	}
 	switch secret.Usability {
 	case Missing:
-		p.wait(secret.Reason, secret.Problem+": the rotation starts when it is there", p.soon())
+		p.wait(secret.Reason, secret.Problem+"; the rotation starts when it is there", p.soon())
 		return
 	case Unusable:
 		p.reject(secret.Reason, secret.Problem)
@@ -129,7 +130,7 @@ func (p *planner) promote() {
 	next, evicted, err := p.ring.Promote(p.candidate(), p.now, p.ceiling())
 	if err != nil {
 		// Of what Promote refuses, only an empty secret has not been ruled out before.
-		p.reject(SecretEmpty, p.empty())
+		p.reject(scheme.SecretEmpty, p.empty())
 		return
 	}
 	p.ring = next

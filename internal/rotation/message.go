@@ -27,16 +27,16 @@ func (p *planner) suspended() string {
 }
 
 func (p *planner) revokedBefore() string {
-	return fmt.Sprintf("Secret %s, key %s, holds a secret that was revoked: put a new one there, or delete this SecretRotation",
+	return fmt.Sprintf("Secret %s, key %q holds a secret that was revoked: put a new one there, or delete this SecretRotation",
 		p.spec.Source.Name, p.spec.Source.Key)
 }
 
 func (p *planner) empty() string {
-	return fmt.Sprintf("Secret %s, key %s, is empty: put the new secret there", p.spec.Source.Name, p.spec.Source.Key)
+	return fmt.Sprintf("Secret %s, key %q: nothing is there; put the new secret there", p.spec.Source.Name, p.spec.Source.Key)
 }
 
 func (p *planner) nothingToRotate() string {
-	return fmt.Sprintf("Secret %s, key %s, holds the secret that is current already", p.spec.Source.Name, p.spec.Source.Key)
+	return fmt.Sprintf("Secret %s, key %q holds the secret that is current already", p.spec.Source.Name, p.spec.Source.Key)
 }
 
 func waitingFor(sibling string) string {

@@ -3,7 +3,11 @@
 
 package rotation
 
-import "time"
+import (
+	"time"
+
+	"github.com/hookonce/hookonce/internal/keyring"
+)
 
 // overlapLength is how long the former secret is accepted after full propagation.
 func (p *planner) overlapLength() time.Duration {
@@ -42,19 +46,24 @@ func (p *planner) count(revision int64) {
 	p.out.Ready, p.out.Updated = p.tally(revision)
 }
 
-// tally counts the ready receivers, and those of them that have loaded the revision. A receiver that does not know the
-// current secret has loaded the keyring of another time, which was lost and made anew.
+// tally counts the ready receivers, and those of them that have loaded the revision.
 func (p *planner) tally(revision int64) (ready, updated int) {
 	for _, r := range p.seen.Receivers {
 		if !r.Ready {
 			continue
 		}
 		ready++
-		if r.Answered && r.Revision >= revision && r.knows(p.seen.Keyring.Current.Fingerprint, p.seen.Keyring.Revision) {
+		if r.Loaded(p.seen.Keyring, revision) {
 			updated++
 		}
 	}
 	return ready, updated
+}
+
+// Loaded says whether a receiver has loaded the revision of the keyring, or a later one. A receiver that does not know the
+// keyring's current secret has loaded the keyring of another time, which was lost and made anew.
+func (r Receiver) Loaded(ring *keyring.Keyring, revision int64) bool {
+	return r.Answered && r.Revision >= revision && r.knows(ring.Current.Fingerprint, ring.Revision)
 }
 
 // knows says whether what a receiver says agrees with the keyring: at its revision it knows its current secret.
@@ -66,22 +75,29 @@ func (r Receiver) knows(current string, revision int64) bool {
 	return ok
 }
 
-// lastUse is when a delivery last verified with the secret, to the minute. It never goes back: a receiver that was
-// restarted, or has dropped the secret, has forgotten. While the secret is in use it moves in steps of usePrecision, for a
-// write a minute would say no more.
+// lastUse is when a delivery last verified with the former secret.
 func (p *planner) lastUse(fingerprint string) time.Time {
-	shown := p.seen.Recorded.LastOldUse
+	return LastUse(p.now, p.seen.Recorded.LastOldUse, fingerprint, p.seen.Receivers)
+}
+
+// LastUse returns what is shown as the last time that a delivery verified with a secret, to the minute; zero for never.
+// shown is what is shown already. The time never goes back: a receiver that was restarted, or has dropped the secret, has
+// forgotten. While the secret is in use it moves in steps of five minutes, for a write a minute would say no more.
+func LastUse(now, shown time.Time, fingerprint string, receivers []Receiver) time.Time {
 	var used time.Time
-	for _, r := range p.seen.Receivers {
+	for _, r := range receivers {
 		if last := r.LastUsed[fingerprint]; last.After(used) {
 			used = last
 		}
 	}
-	ahead := used.Sub(shown)
-	idle := p.now.Sub(used) >= usePrecision
 	minute := used.UTC().Truncate(time.Minute)
-	if !used.IsZero() && minute.After(shown) && (shown.IsZero() || ahead >= usePrecision || idle) {
+	idle := now.Sub(used) >= usePrecision
+	switch {
+	case used.IsZero() || !minute.After(shown):
+		return shown
+	case shown.IsZero() || minute.Sub(shown) >= usePrecision || idle:
 		return minute
+	default:
+		return shown
 	}
-	return shown
 }

@@ -19,7 +19,8 @@ const (
 	Rejected       State = "Rejected"
 )
 
-// Reasons that say more than the state. The reasons of secrets that are Missing or Unusable come from Observed.
+// Reasons that say more than the state. The reasons of secrets that are Missing or Unusable come from Observed; a secret
+// that decodes to nothing is scheme.SecretEmpty.
 const (
 	EndpointNotFound      = "EndpointNotFound"
 	EndpointSuspended     = "EndpointSuspended"
@@ -28,7 +29,6 @@ const (
 	WaitingForPredecessor = "WaitingForPredecessor"
 	NoReadyReceivers      = "NoReadyReceivers"
 	PropagationOverdue    = "PropagationOverdue"
-	SecretEmpty           = "SecretEmpty"
 	SecretRevoked         = "SecretRevoked"
 )
 

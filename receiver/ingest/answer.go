@@ -11,6 +11,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"time"
+
+	"github.com/hookonce/hookonce/receiver"
 )
 
 // How long the provider is asked to wait. Another delivery in flight, or a crowd, is over in a moment.
@@ -59,7 +61,7 @@ var (
 func (x *exchange) refuse(r *refusal) {
 	x.outcome.Cause = r.cause
 	if r.rejected {
-		x.handler.options.Count("rejected", r.cause)
+		x.handler.options.Count(receiver.CountRejected, r.cause)
 	}
 	if r.header != "" {
 		x.w.Header().Set(r.header, r.value)
@@ -117,7 +119,7 @@ func (x *exchange) recover() {
 			text = runtimeError.Error()
 		}
 	}
-	x.handler.options.Log.Error("a request panicked", "panic", text, "stack", string(debug.Stack()))
+	x.handler.options.Log.Error("A request panicked", "panic", text, "stack", string(debug.Stack()))
 	if x.outcome.Status == 0 {
 		x.refuse(internal)
 	}

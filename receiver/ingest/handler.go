@@ -20,7 +20,7 @@ import (
 
 // Defaults of a Handler and of its Settings.
 const (
-	// DefaultCommitDeadline is how long one event may take in the ledger.
+	// DefaultCommitDeadline is how long one event may take in the ledger, its commit included.
 	DefaultCommitDeadline = 10 * time.Second
 	// DefaultMaxBodyBytes is the largest body that is read: 1 MiB.
 	DefaultMaxBodyBytes = 1 << 20
@@ -40,6 +40,9 @@ type Settings struct {
 	Tolerance time.Duration
 	// MaxBodyBytes is the largest body that is read; 0 means DefaultMaxBodyBytes.
 	MaxBodyBytes int64
+	// MaxInFlightBytes is how many bytes of bodies are held at once; beyond them the answer is 503 at once. It should be
+	// several times MaxBodyBytes. 0 means DefaultMaxInFlightBytes.
+	MaxInFlightBytes int64
 	// Route says what the endpoint does for an event; nil means nothing but storing it.
 	Route func(receiver.Event) receiver.Work
 }
@@ -75,9 +78,9 @@ type Options struct {
 	// Log receives what goes wrong on our side, never a body, a signature or a secret; nil means slog.Default.
 	Log *slog.Logger
 
-	// Count is told of received, processed, refused and duplicates (with an empty cause) and of rejected, with its cause.
-	// Requests for other paths or with other methods are not counted, and neither are those that found no room, no
-	// configuration or no ledger: they are not rejections.
+	// Count is told of requests by the names of receiver.Count: of rejected ones with their cause, of others with an empty
+	// one. Requests for other paths or with other methods are not counted, and neither are those that are answered 503, for
+	// want of room, a configuration, a secret or a ledger: they are not rejections.
 	Count func(name, cause string)
 	// Used is told the fingerprint of the secret that a request was verified with.
 	Used func(fingerprint string)
@@ -88,17 +91,16 @@ type Options struct {
 
 	// CommitDeadline bounds the ledger's work for one event; 0 means DefaultCommitDeadline.
 	CommitDeadline time.Duration
-	// MaxInFlight and MaxInFlightBytes bound the requests and the bytes of bodies that are held at once; beyond them the
-	// answer is 503 at once. 0 means the default. MaxInFlightBytes should be several times the largest body.
-	MaxInFlight      int64
-	MaxInFlightBytes int64
+	// MaxInFlight bounds the requests that are verified and recorded at once; beyond it the answer is 503 at once. 0 means
+	// DefaultMaxInFlight.
+	MaxInFlight int64
 }
 
 // Handler is the public port's only handler. It serves one path, exactly as it is written: a slash more, or an escaped
 // character, is 404 and never a redirect. A query is ignored, since providers add parameters of their own.
 type Handler struct {
 	options Options
-	gate    gate
+	gate    *gate
 }
 
 // New returns the handler; an error says which required option is missing.
@@ -109,7 +111,6 @@ func New(o Options) (*Handler, error) {
 	setDefault(&o.Log, slog.Default())
 	setDefault(&o.CommitDeadline, DefaultCommitDeadline)
 	setDefault(&o.MaxInFlight, DefaultMaxInFlight)
-	setDefault(&o.MaxInFlightBytes, DefaultMaxInFlightBytes)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -125,7 +126,7 @@ func New(o Options) (*Handler, error) {
 	if o.Answered == nil {
 		o.Answered = func(Outcome) {}
 	}
-	return &Handler{options: o, gate: newGate(o.MaxInFlight, o.MaxInFlightBytes)}, nil
+	return &Handler{options: o, gate: newGate(o.MaxInFlight)}, nil
 }
 
 func setDefault[T comparable](field *T, value T) {
@@ -142,6 +143,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer x.recover()
 	x.settings.MaxBodyBytes = max(x.settings.MaxBodyBytes, 0)
 	setDefault(&x.settings.MaxBodyBytes, DefaultMaxBodyBytes)
+	setDefault(&x.settings.MaxInFlightBytes, DefaultMaxInFlightBytes)
 	x.serve(r.Context())
 }
 
@@ -152,8 +154,6 @@ type exchange struct {
 	w        http.ResponseWriter
 	r        *http.Request
 	started  time.Time
-	// received is when the whole body had arrived.
-	received time.Time
 	outcome  Outcome
 }
 
@@ -185,19 +185,19 @@ func (x *exchange) serve(ctx context.Context) {
 func (x *exchange) verify(body []byte) (receiver.Verified, *refusal) {
 	s := x.settings
 	request := &receiver.Request{Header: x.r.Header, Body: body}
-	x.received = x.handler.options.Now()
-	verified, err := x.handler.options.Verify(s.Scheme, s.Secrets, request, x.received, s.Tolerance)
+	verified, err := x.handler.options.Verify(s.Scheme, s.Secrets, request, x.handler.options.Now(), s.Tolerance)
 	if err == nil {
 		return verified, nil
 	}
 	var rejection *receiver.Rejection
 	if !errors.As(err, &rejection) {
-		x.handler.options.Log.Error("a request could not be verified", "error", err)
+		x.handler.options.Log.Error("A request could not be verified", "error", err)
 		return verified, internal
 	}
+	// Without a secret or a usable scheme the fault is ours: such a request is not rejected, it is to come again.
 	refused := &refusal{status: rejection.Status, cause: rejection.Cause, rejected: true}
 	if rejection.Status >= http.StatusInternalServerError {
-		refused.retryAfter = retryLater
+		refused.rejected, refused.retryAfter = false, retryLater
 	}
 	return verified, refused
 }
@@ -207,7 +207,7 @@ func (x *exchange) verify(body []byte) (receiver.Verified, *refusal) {
 func (x *exchange) record(ctx context.Context, v receiver.Verified, body []byte) {
 	x.outcome.Verified = true
 	x.handler.options.Used(v.Fingerprint)
-	x.handler.options.Count("received", "")
+	x.handler.options.Count(receiver.CountReceived, "")
 	event := receiver.Event{
 		ID:          v.EventID,
 		Type:        v.EventType,
@@ -219,7 +219,6 @@ func (x *exchange) record(ctx context.Context, v receiver.Verified, body []byte)
 		ClaimBody:   !x.settings.Scheme.EventIDSigned && !x.settings.Scheme.BodyReuse,
 
 		BodyMayChange: x.settings.Scheme.Behavior.BodyChanges,
-		Received:      x.received,
 	}
 	var work receiver.Work
 	if x.settings.Route != nil {
@@ -239,8 +238,8 @@ func (x *exchange) unrecorded(event receiver.Event, err error) *refusal {
 	if errors.Is(err, receiver.ErrInFlight) {
 		return inFlight
 	}
-	x.handler.options.Log.Warn("an event could not be recorded; the provider is asked to retry",
-		"event_id", event.ID, "event_type", event.Type, "error", err)
+	x.handler.options.Log.Warn("An event could not be recorded; the provider is asked to retry",
+		"eventID", event.ID, "eventType", event.Type, "error", err)
 	return unavailable
 }
 
@@ -248,16 +247,16 @@ func (x *exchange) unrecorded(event receiver.Event, err error) *refusal {
 func (x *exchange) settle(event receiver.Event, receipt receiver.Receipt) {
 	switch receipt.Kind {
 	case receiver.Processed:
-		x.handler.options.Count("processed", "")
+		x.handler.options.Count(receiver.CountProcessed, "")
 	case receiver.Refused:
-		x.handler.options.Count("refused", "")
+		x.handler.options.Count(receiver.CountRefused, "")
 	case receiver.Duplicate:
-		x.handler.options.Count("duplicates", "")
+		x.handler.options.Count(receiver.CountDuplicates, "")
 	case receiver.Conflict:
 		x.refuse(conflict)
 		return
 	default:
-		x.handler.options.Log.Error("the ledger gave a receipt of no known kind", "event_id", event.ID, "kind", int(receipt.Kind))
+		x.handler.options.Log.Error("The ledger gave a receipt of no known kind", "eventID", event.ID, "kind", int(receipt.Kind))
 		x.refuse(internal)
 		return
 	}
@@ -267,7 +266,7 @@ func (x *exchange) settle(event receiver.Event, receipt receiver.Receipt) {
 	status := receipt.Answer.Status
 	if status < http.StatusOK || status >= http.StatusMultipleChoices {
 		// What is committed is acknowledged: any other status would have the provider retry for days, or give up on us.
-		x.handler.options.Log.Error("the stored answer is not a success; answered 200", "event_id", event.ID, "status", status)
+		x.handler.options.Log.Error("The stored answer is not a success; answered 200", "eventID", event.ID, "status", status)
 		status = http.StatusOK
 	}
 	x.answer(status, receipt.Answer.Body)

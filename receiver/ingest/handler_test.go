@@ -37,7 +37,7 @@ func TestEventReachesTheLedger(t *testing.T) {
 	want := []receiver.Event{{
 		ID: "evt_1", Type: "invoice.paid", ResourceID: "inv_1", ContentType: "application/json",
 		Headers: []byte(`{"content-type":["application/json"],"user-agent":["provider/1"]}`),
-		Body:    []byte(body), BodyDigest: sha256.Sum256([]byte(body)), Received: now,
+		Body:    []byte(body), BodyDigest: sha256.Sum256([]byte(body)),
 	}}
 	if diff := cmp.Diff(want, e.ledger.events); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -62,6 +62,26 @@ func TestUnsignedIDClaimsTheBody(t *testing.T) {
 	}
 	if headers := string(e.ledger.events[0].Headers); headers != `{"content-type":["application/json"],"x-github-delivery":["evt_1"],"x-github-event":["push"]}` {
 		t.Errorf("headers %s", headers)
+	}
+}
+
+// TestSchemesSayWhatBodiesMean: a provider may send identical bodies on purpose, or another body with each attempt.
+func TestSchemesSayWhatBodiesMean(t *testing.T) {
+	github, _ := scheme.Preset(scheme.GitHub)
+	reused, changing := github, github
+	reused.BodyReuse = true
+	changing.Behavior.BodyChanges = true
+	for name, test := range map[string]struct {
+		scheme             scheme.Scheme
+		claimed, mayChange bool
+	}{
+		"as a rule": {github, true, false}, "identical on purpose": {reused, false, false}, "changing": {changing, true, true},
+	} {
+		e := newEndpoint(t, func(e *endpoint) { e.settings.Scheme, e.settings.Route = test.scheme, nil })
+		e.post(signedAs(t, test.scheme, body))
+		if e.ledger.calls() != 1 || e.ledger.events[0].ClaimBody != test.claimed || e.ledger.events[0].BodyMayChange != test.mayChange {
+			t.Errorf("%s: got %+v", name, e.ledger.events)
+		}
 	}
 }
 
@@ -105,6 +125,10 @@ func TestAnswersOfTheLedger(t *testing.T) {
 			if diff := cmp.Diff(want, e.counts); diff != "" {
 				t.Errorf("counts (-want +got):\n%s", diff)
 			}
+			// Keys and messages are as everywhere else, so that one search finds an event in all logs.
+			if log := e.log.String(); test.err != nil && test.retry == "5" && (!strings.Contains(log, `"msg":"An event`) || !strings.Contains(log, `"eventID":"evt_1"`)) {
+				t.Errorf("the log: %s", log)
+			}
 			handed := name == "processed"
 			if (len(e.committed) == 1) != handed {
 				t.Errorf("handed over %v", e.committed)
@@ -133,8 +157,8 @@ func TestRefusals(t *testing.T) {
 		"no signature":      {func(_ *endpoint, r *http.Request) { r.Header.Del("X-Webhook-Signature") }, 401, receiver.CauseMissingHeader, true, ""},
 		"two signatures":    {func(_ *endpoint, r *http.Request) { r.Header.Add("X-Webhook-Signature", "v1=00") }, 400, receiver.CauseDuplicateHeader, true, ""},
 		"wrong signature":   {func(_ *endpoint, r *http.Request) { r.Header.Set("X-Webhook-Signature", "t=1700000000,v1=00") }, 401, receiver.CauseBadSignature, true, ""},
-		"no secret":         {func(e *endpoint, _ *http.Request) { e.settings.Secrets = nil }, 503, receiver.CauseNoSecret, true, "Retry-After: 5"},
-		"no scheme":         {func(e *endpoint, _ *http.Request) { e.settings.Scheme = scheme.Scheme{} }, 503, receiver.CauseUnusableScheme, true, "Retry-After: 5"},
+		"no secret":         {func(e *endpoint, _ *http.Request) { e.settings.Secrets = nil }, 503, receiver.CauseNoSecret, false, "Retry-After: 5"},
+		"no scheme":         {func(e *endpoint, _ *http.Request) { e.settings.Scheme = scheme.Scheme{} }, 503, receiver.CauseUnusableScheme, false, "Retry-After: 5"},
 		"no configuration":  {func(e *endpoint, _ *http.Request) { e.settings = ingest.Settings{} }, 503, "not_configured", false, "Retry-After: 5"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -194,7 +194,7 @@ func TestTooManyAtOnce(t *testing.T) {
 
 // TestTooManyBytesAtOnce: bytes are given back, also by requests that are refused.
 func TestTooManyBytesAtOnce(t *testing.T) {
-	e := newEndpoint(t, func(e *endpoint) { e.options.MaxInFlightBytes = int64(len(body)) + 1 })
+	e := newEndpoint(t, func(e *endpoint) { e.settings.MaxInFlightBytes = int64(len(body)) + 1 })
 	for range 3 {
 		wantAnswer(t, e.post(signed(t, body)), 200, `{"status":"processed"}`)
 		r := signed(t, body)
@@ -206,6 +206,14 @@ func TestTooManyBytesAtOnce(t *testing.T) {
 		wantAnswer(t, e.post(signed(t, body)), 503, `{"error":"busy"}`)
 		return processed(), nil
 	}
+	wantAnswer(t, e.post(signed(t, body)), 200, `{"status":"processed"}`)
+}
+
+// TestBytesFollowTheSettings: a larger limit holds for the next request.
+func TestBytesFollowTheSettings(t *testing.T) {
+	e := newEndpoint(t, func(e *endpoint) { e.settings.MaxInFlightBytes = int64(len(body)) })
+	wantAnswer(t, e.post(signed(t, body)), 503, `{"error":"busy"}`)
+	e.settings.MaxInFlightBytes++
 	wantAnswer(t, e.post(signed(t, body)), 200, `{"status":"processed"}`)
 }
 

@@ -89,7 +89,7 @@ func (x *exchange) grow(body *heldBody) bool {
 		most = min(most, declared+1)
 	}
 	size = min(size, max(most, int64(len(body.bytes))+1))
-	if !x.handler.gate.holdBytes(size - body.held) {
+	if !x.handler.gate.holdBytes(size-body.held, x.settings.MaxInFlightBytes) {
 		return false
 	}
 	body.held = size

@@ -30,8 +30,8 @@ const (
 
 const maxMessage = 300
 
-// Check connects and says how the database is: whether it answers, has the schema that this build needs, and keeps what
-// it acknowledges. It takes at most 5 s.
+// Check connects and says how the database is: whether it answers and has the schema that this build writes to, which
+// together make it usable, and whether it keeps what it acknowledges. It takes at most 5 s.
 func (l *Ledger) Check(ctx context.Context) receiverstatus.Database {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
@@ -45,11 +45,16 @@ func (l *Ledger) Check(ctx context.Context) receiverstatus.Database {
 	if err := l.readSettings(ctx, conn, &status); err != nil {
 		conn.abandon(ctx, err)
 		status.Reason, status.Message = Explain(err)
-		status.Reachable = false
+		return status
+	}
+	status.Reachable, status.Reason = true, reasonConnected
+	if err := l.db.trouble(); err != nil {
+		status.Message = "the new connection URI cannot be used, and the one before it stays in force: " + err.Error()
 	}
 	return status
 }
 
+// readSettings fills in what it can; its errors are those of the database, and of a schema that cannot be written to.
 func (l *Ledger) readSettings(ctx context.Context, conn *connection, status *receiverstatus.Database) error {
 	var fsync, fullPageWrites, synchronousCommit, standbys string
 	var recovering, migrated bool
@@ -62,40 +67,30 @@ func (l *Ledger) readSettings(ctx context.Context, conn *connection, status *rec
 	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
 		return fmt.Errorf("read settings: %w", err)
 	}
-	status.Reachable = true
 	status.Durable = fsync == "on" && fullPageWrites == "on" && synchronousCommit != "off" && !recovering
 	status.Settings = map[string]string{
 		"fsync": fsync, "full_page_writes": fullPageWrites, "synchronous_commit": synchronousCommit,
 		"synchronous_standby_names": standbys, "in_recovery": strconv.FormatBool(recovering),
 	}
-	status.Reason = reasonConnected
-	var have int32
-	if migrated {
-		if err := conn.QueryRow(ctx, l.sql.version).Scan(&have); err != nil {
-			return fmt.Errorf("read the schema's version: %w", err)
-		}
+	if !migrated {
+		conn.target.forget()
+		return l.judge(conn.target, 0)
 	}
-	switch {
-	case have > latestVersion:
-		status.Reason = reasonSchemaTooNew
-		status.Message = (&SchemaTooNewError{Schema: l.options.Schema, Have: have, Want: latestVersion}).Error()
-	case have < latestVersion:
-		status.Reason = reasonSchemaMissing
-		status.Message = fmt.Sprintf("the schema %s is at version %d and this build needs %d: run receiver migrate",
-			l.options.Schema, have, latestVersion)
-	}
-	return nil
+	return l.admit(ctx, conn)
 }
 
 // Explain puts an error of this package into a reason of receiverstatus.Database and a sentence. Neither has a password:
-// pgconn keeps it out of its errors.
+// package database keeps URIs out of its errors, and pgconn the password out of those of a connection.
 func Explain(err error) (reason, message string) {
 	var dns *net.DNSError
 	var tooNew *SchemaTooNewError
+	var missing *SchemaMissingError
 	message = err.Error()
 	switch {
 	case errors.As(err, &tooNew):
 		reason = reasonSchemaTooNew
+	case errors.As(err, &missing):
+		reason = reasonSchemaMissing
 	case authFailed(err):
 		reason = reasonAuthFailed
 	case errors.Is(err, syscall.ECONNREFUSED):

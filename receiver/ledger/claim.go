@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hookonce/hookonce/receiver"
+	"github.com/hookonce/hookonce/receiver/database"
 )
 
 // States of a claim.
@@ -43,7 +44,7 @@ func (r *recording) claim(ctx context.Context) (won bool, err error) {
 		batch.Queue(r.l.sql.claim, r.scope, r.keys[0], r.id, digest, stateProcessed, statusOK).Exec(insert)
 	}
 	if err := r.conn.SendBatch(ctx, batch).Close(); err != nil {
-		if code(err) == codeLockTimeout {
+		if database.Code(err) == database.CodeLockTimeout {
 			return false, fmt.Errorf("claim: %w: %w", receiver.ErrInFlight, err)
 		}
 		return false, fmt.Errorf("claim: %w", err)
@@ -75,7 +76,7 @@ func (r *recording) loser(ctx context.Context) (receiver.Receipt, error) {
 
 func (r *recording) lookup(ctx context.Context, statement, end string, batch *pgx.Batch) ([]claimed, error) {
 	var found []claimed
-	batch.Queue(statement, r.scope, r.keys).Query(func(rows pgx.Rows) (err error) {
+	batch.Queue(statement, r.scope, r.keys, r.id).Query(func(rows pgx.Rows) (err error) {
 		found, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c claimed, err error) {
 			err = row.Scan(&c.key, &c.digest, &c.status, &c.result, &c.synchronous)
 			return c, err
@@ -130,8 +131,10 @@ func (r *recording) commit(ctx context.Context, state int16, answer receiver.Ans
 		tag = ct
 		return nil
 	})
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), r.commitBy)
 	defer cancel()
+	ctx, cancelCommit := context.WithTimeout(ctx, commitTimeout)
+	defer cancelCommit()
 	if err := r.conn.SendBatch(ctx, batch).Close(); err != nil {
 		if rolledBack(err) {
 			return fmt.Errorf("commit: %w", err)

@@ -166,7 +166,8 @@ func TestADuplicateInFlightWaitsTwoSecondsAndIsAskedToRetry(t *testing.T) {
 	for name, other := range map[string]*ledger.Ledger{"another receiver": f.open(), "the same receiver": l} {
 		began := time.Now()
 		_, err := other.Record(t.Context(), event("evt_1"), work("shop.gate"))
-		if waited := time.Since(began); !errors.Is(err, receiver.ErrInFlight) || waited < 1900*time.Millisecond || waited > 3*time.Second {
+		// The upper bound is only that of a provider's patience: a machine may be slow.
+		if waited := time.Since(began); !errors.Is(err, receiver.ErrInFlight) || waited < 1900*time.Millisecond || waited > 10*time.Second {
 			t.Errorf("%s: got %v after %s, want ErrInFlight after 2 s", name, err, waited)
 		}
 	}
@@ -216,7 +217,8 @@ func TestDuplicatesInFlightLeaveConnectionsToOthers(t *testing.T) {
 	go func() { done <- atOnce(t, copies, work("shop.gate"), func(int) *ledger.Ledger { return l }) }()
 	gate.awaitVisitor()
 
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	// If the copies held connections, the queue for the second one would be 18 copies long, of 2 s each.
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
 	defer cancel()
 	if receipt, err := l.Record(ctx, event("evt_2"), work("shop.book")); err != nil || receipt.Kind != receiver.Processed {
 		t.Errorf("another event: %v, kind %d", err, receipt.Kind)

@@ -16,13 +16,15 @@ import (
 	"github.com/hookonce/hookonce/receiver"
 )
 
-// The names of counters; see receiver.Count.
+// What one look at the ledger may read. Beyond the first, numbers of deliveries are those limits; beyond the last, which
+// is after months without a prune, totals stand still until the next one.
 const (
-	countReceived   = "received"
-	countProcessed  = "processed"
-	countDuplicates = "duplicates"
-	countRejected   = "rejected"
+	maxCounted     = 100_000
+	maxCounterRows = 500_000
 )
+
+// countTimeout is for each of the questions of Counts: longer than the statement's, so that it is the server that gives up.
+const countTimeout = statementTimeout + time.Second
 
 // AddCounts adds to the endpoint's counters. Errors wrap receiver.ErrUnavailable; it is then unknown whether they were
 // added, so that adding them again may count twice.
@@ -55,22 +57,19 @@ func (l *Ledger) AddCounts(ctx context.Context, counts []receiver.Count) error {
 }
 
 // Counts are what the ledger holds of the endpoint, over all its receivers: the totals as last flushed, and the outbox as
-// it is. Errors wrap receiver.ErrUnavailable; every statement is bounded by 5 s.
+// it is. Up to 100,000 pending and failed deliveries are counted; more are shown as that number. Each of three questions
+// takes at most 6 s. Errors wrap receiver.ErrUnavailable.
 func (l *Ledger) Counts(ctx context.Context) (receiverstatus.Deliveries, error) {
 	var d receiverstatus.Deliveries
-	err := l.inTransaction(ctx, "count deliveries", func(batch *pgx.Batch, scope int32) {
-		d = receiverstatus.Deliveries{}
-		batch.Queue(l.sql.counterTotals, scope).Query(func(rows pgx.Rows) error { return readTotals(rows, &d) })
-		batch.Queue(l.sql.pending, scope).QueryRow(func(row pgx.Row) error {
-			var oldest *time.Time
-			err := row.Scan(&d.Pending, &oldest, &d.Observed)
-			if oldest != nil {
-				d.OldestPending = oldest.UTC()
-			}
-			d.Observed = d.Observed.UTC()
-			return err
-		})
-		batch.Queue(l.sql.failed, scope).QueryRow(func(row pgx.Row) error { return row.Scan(&d.Failed) })
+	err := l.ask(ctx, "sum up counters", func(batch *pgx.Batch, scope int32) {
+		batch.Queue(l.sql.counterTotals, scope, maxCounterRows).Query(func(rows pgx.Rows) error { return readTotals(rows, &d) })
+	})
+	if err != nil {
+		return d, err
+	}
+	err = l.ask(ctx, "count failed deliveries", func(batch *pgx.Batch, scope int32) {
+		batch.Queue(l.sql.failed, scope, maxCounted).QueryRow(func(row pgx.Row) error { return row.Scan(&d.Failed) })
+		d.LastFailure = nil
 		batch.Queue(l.sql.lastFailure, scope).QueryRow(func(row pgx.Row) error {
 			f := &receiverstatus.Failure{}
 			err := row.Scan(&f.Time, &f.Destination, &f.EventID, &f.Reason)
@@ -82,12 +81,38 @@ func (l *Ledger) Counts(ctx context.Context) (receiverstatus.Deliveries, error) 
 			return err
 		})
 	})
+	if err != nil {
+		return d, err
+	}
+	err = l.ask(ctx, "count pending deliveries", func(batch *pgx.Batch, scope int32) {
+		batch.Queue(l.sql.pending, scope, maxCounted).QueryRow(func(row pgx.Row) error {
+			var oldest *time.Time
+			err := row.Scan(&d.Pending, &oldest, &d.Observed)
+			d.OldestPending = time.Time{}
+			if oldest != nil {
+				d.OldestPending = oldest.UTC()
+			}
+			d.Observed = d.Observed.UTC()
+			return err
+		})
+	})
 	return d, err
+}
+
+// ask is a transaction with a time limit of its own.
+func (l *Ledger) ask(ctx context.Context, doing string, fill func(batch *pgx.Batch, scope int32)) error {
+	ctx, cancel := context.WithTimeout(ctx, countTimeout)
+	defer cancel()
+	return l.inTransaction(ctx, doing, fill)
 }
 
 func readTotals(rows pgx.Rows, d *receiverstatus.Deliveries) error {
 	fields := map[string]*int64{
-		countReceived: &d.Received, countProcessed: &d.Processed, countDuplicates: &d.Duplicates, countRejected: &d.Rejected,
+		receiver.CountReceived: &d.Received, receiver.CountProcessed: &d.Processed,
+		receiver.CountDuplicates: &d.Duplicates, receiver.CountRejected: &d.Rejected,
+	}
+	for _, field := range fields {
+		*field = 0
 	}
 	var name string
 	var n int64

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hookonce/hookonce/receiver"
+	"github.com/hookonce/hookonce/receiver/database"
 )
 
 // call is one function to call.
@@ -44,7 +45,7 @@ func (l *Ledger) prepareCalls(ctx context.Context, conn *connection, event recei
 		guarded := effect.OncePerResource && event.ResourceID != ""
 		calls[i] = call{effect: effect, statement: statement, guarded: guarded, won: !guarded}
 		if guarded {
-			if calls[i].scope, err = l.scope(ctx, conn, effectScope+effect.Function); err != nil {
+			if calls[i].scope, err = l.scope(ctx, conn, database.EffectPrefix+effect.Function); err != nil {
 				return nil, err
 			}
 		}
@@ -68,7 +69,7 @@ func (r *recording) store(ctx context.Context) error {
 		batch.Queue(r.l.sql.effectGuard, guards, resourceKey(e.ResourceID, e.Type), r.id).Query(r.readGuards)
 	}
 	if err := r.conn.SendBatch(ctx, batch).Close(); err != nil {
-		if code(err) == codeLockTimeout {
+		if database.Code(err) == database.CodeLockTimeout {
 			return fmt.Errorf("guard effects: %w: %w", receiver.ErrInFlight, err)
 		}
 		return fmt.Errorf("store event: %w", err)
@@ -85,7 +86,8 @@ func (r *recording) queueDeliveries(batch *pgx.Batch) error {
 		return fmt.Errorf("make a lease: %w", err)
 	}
 	// Our clock is read before the database's, so our end of the lease is the earlier one.
-	lease := receiver.Lease{Token: token, Expires: r.l.options.Now().Add(r.l.options.Lease)}
+	term := r.l.options.Lease()
+	lease := receiver.Lease{Token: token, Expires: r.l.options.Now().Add(term)}
 	ids := make([]uuid.UUID, len(r.work.Destinations))
 	for i, destination := range r.work.Destinations {
 		if ids[i], err = uuid.NewV7(); err != nil {
@@ -96,7 +98,7 @@ func (r *recording) queueDeliveries(batch *pgx.Batch) error {
 			EventType: r.event.Type, ContentType: r.event.ContentType, Body: r.event.Body, Attempt: 1, Lease: lease,
 		})
 	}
-	batch.Queue(r.l.sql.deliveryInsert, r.scope, r.id, ids, r.work.Destinations, token, r.l.options.Lease)
+	batch.Queue(r.l.sql.deliveryInsert, r.scope, r.id, ids, r.work.Destinations, token, term)
 	return nil
 }
 

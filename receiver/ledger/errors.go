@@ -14,14 +14,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hookonce/hookonce/receiver"
+	"github.com/hookonce/hookonce/receiver/database"
 )
 
 // The SQLSTATEs that decide something.
 const (
 	codeRefused       = "HK001"
-	codeLockTimeout   = "55P03"
 	codeNoPartition   = "23514"
-	codeNoTable       = "42P01"
 	codeReadOnly      = "25006"
 	codeWrongPassword = "28P01"
 	codeNoLogin       = "28000"
@@ -62,15 +61,8 @@ func (e *effectError) Error() string {
 }
 func (e *effectError) Unwrap() error { return e.err }
 
-func code(err error) string {
-	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return pgErr.Code
-	}
-	return ""
-}
-
 func authFailed(err error) bool {
-	c := code(err)
+	c := database.Code(err)
 	return c == codeWrongPassword || c == codeNoLogin
 }
 
@@ -87,14 +79,14 @@ func rerunnable(err error) bool {
 	if _, unknown := errors.AsType[*unknownOutcomeError](err); unknown {
 		return false
 	}
-	_, listed := rerunCodes[code(err)]
+	_, listed := rerunCodes[database.Code(err)]
 	return listed || errors.Is(err, errGone) || missingPartition(err) || brokenConnection(err)
 }
 
 // badConnection says that a connection is of no more use after an error.
 func badConnection(err error) bool {
 	_, unknown := errors.AsType[*unknownOutcomeError](err)
-	return unknown || rerunCodes[code(err)] || brokenConnection(err)
+	return unknown || rerunCodes[database.Code(err)] || brokenConnection(err)
 }
 
 // rolledBack says that an error in answer to a commit means that nothing was committed. A fatal error does not: the

@@ -9,12 +9,6 @@ import (
 	"strings"
 )
 
-// Scopes by name.
-const (
-	endpointScope = "endpoint:"
-	effectScope   = "effect:"
-)
-
 const keySize = 16
 
 // idKey is the key of a claim by event id.

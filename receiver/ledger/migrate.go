@@ -15,47 +15,30 @@ import (
 	"github.com/jackc/tern/v2/migrate"
 
 	"github.com/hookonce/hookonce/internal/sqlfile"
+	"github.com/hookonce/hookonce/receiver/database"
 )
 
 // latestVersion of the schema: the number of migrations.
 const latestVersion int32 = 1
 
-const (
-	migrateTimeout = 2 * time.Minute
-	// partitionsAhead are the days that migrate and prune make ahead; a prune that fails for two weeks costs nothing.
-	partitionsAhead = 14
-)
-
-// SchemaTooNewError says that the schema was migrated by a newer build, which this one must not write to.
-type SchemaTooNewError struct {
-	Schema     string
-	Have, Want int32
-}
-
-func (e *SchemaTooNewError) Error() string {
-	return fmt.Sprintf("the schema %s is at version %d and this build knows %d: run a newer build, or use another schema",
-		e.Schema, e.Have, e.Want)
-}
+const migrateTimeout = 2 * time.Minute
 
 // ErrEncoding says that the database cannot keep every text that an event may carry.
 var ErrEncoding = errors.New("the database's encoding is not UTF8: create it with ENCODING 'UTF8'")
 
 // Migrate brings the schema to the version of this build, making it if it is absent, and makes the partitions of the
 // coming days. It is one transaction: it happens as a whole or not at all, and of several at once the others wait. Errors
-// are *SchemaTooNewError, *sqlfile.InvalidNameError, ErrEncoding, or those of the database.
+// are *SchemaTooNewError, *sqlfile.InvalidNameError, ErrEncoding, database.ErrURI and its like, or those of the database.
 func Migrate(ctx context.Context, url, schema string) error {
 	if schema == "" {
-		schema = DefaultSchema
+		schema = database.DefaultSchema
 	}
 	statements, err := loadStatements(schema)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	config, err := pgx.ParseConfig(url)
+	config, err := database.Parse(url, settings(0))
 	if err != nil {
-		return fmt.Errorf("migrate: database URI: %w", err)
-	}
-	if err := harden(config, url); err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, migrateTimeout)
@@ -97,7 +80,7 @@ func migrateIn(ctx context.Context, conn *pgx.Conn, schema string, statements *s
 	if err := runMigrations(ctx, conn, schema, quoted); err != nil {
 		return err
 	}
-	if _, err := conn.Exec(ctx, statements.partitions, partitionsAhead); err != nil {
+	if _, err := conn.Exec(ctx, statements.partitions, database.PartitionsAhead); err != nil {
 		return fmt.Errorf("make partitions: %w", err)
 	}
 	return nil

@@ -8,12 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hookonce/hookonce/receiver"
+	"github.com/hookonce/hookonce/receiver/database"
 )
 
 // Limits of one transaction. A duplicate waits at most lockTimeout for the delivery that is in flight; providers give up
@@ -22,9 +22,14 @@ const (
 	lockTimeout      = 2 * time.Second
 	statementTimeout = 5 * time.Second
 	idleTimeout      = 10 * time.Second
-	recordTimeout    = 9 * time.Second
-	commitTimeout    = 5 * time.Second
 	connectTimeout   = 3 * time.Second
+	// recordTimeout is for everything that Record does, unless its context ends sooner. The last commitReserve of it is for
+	// the commit alone, which takes at most commitTimeout.
+	recordTimeout = 10 * time.Second
+	commitReserve = 3 * time.Second
+	commitTimeout = 5 * time.Second
+	// abandonTimeout bounds what is done after a failure, when nobody may wait any longer.
+	abandonTimeout = time.Second
 )
 
 // DefaultLease is how long a delivery is leased to the process that took it: more than twice the longest attempt.
@@ -33,25 +38,23 @@ const DefaultLease = time.Minute
 // DefaultMaxConns is how many connections a ledger opens at most, unless the URI has pool_max_conns.
 const DefaultMaxConns = 8
 
-// DefaultSchema holds the ledger's tables.
-const DefaultSchema = "hookonce"
-
 // Options says which ledger to open, and for whom.
 type Options struct {
-	// URL returns the connection URI. It is called by Open and again when the database refuses the password, which may
-	// have been changed since. Required.
+	// URL returns the connection URI. It is called by Open, by Reload, and when the database refuses the password, which
+	// may have been changed since. Required.
 	URL func() (string, error)
-	// Schema that holds the tables. Default DefaultSchema.
+	// Schema that holds the tables. Default database.DefaultSchema.
 	Schema string
 	// Endpoint is namespace/name: the scope in which event ids are claimed. Required.
 	Endpoint string
-	// Lease on the deliveries that Record returns. Default DefaultLease.
-	Lease time.Duration
+	// Lease returns how long the deliveries of an event are leased to this process, by the configuration in force; it is
+	// asked for each event. Default: DefaultLease.
+	Lease func() time.Duration
 	// MaxConns to the database. Default DefaultMaxConns.
 	MaxConns int32
-	// ClaimsKept and PayloadsKept are the endpoint's retention, noted when its scope is made; from then on pruning keeps
-	// the note current. Zero: not known yet, so that nothing that endpoints share is removed before it is.
-	ClaimsKept, PayloadsKept time.Duration
+	// Kept returns the endpoint's retention, which is noted when its scope is made; from then on pruning keeps the note
+	// current. Zero: not known yet, so that nothing that endpoints share is removed before it is. Default: zero.
+	Kept func() (claims, payloads time.Duration)
 	// Now is this process's clock, by which leases are given to it. Default time.Now.
 	Now func() time.Time
 	// Logger for what no caller is told. Default slog.Default().
@@ -70,7 +73,7 @@ func StaticURL(url string) func() (string, error) {
 type Ledger struct {
 	options Options
 	sql     *statements
-	db      *database
+	db      *source
 	flights flights
 }
 
@@ -81,10 +84,13 @@ func Open(ctx context.Context, options Options) (*Ledger, error) {
 		return nil, errors.New("open ledger: the options URL and Endpoint are required")
 	}
 	if options.Schema == "" {
-		options.Schema = DefaultSchema
+		options.Schema = database.DefaultSchema
 	}
-	if options.Lease <= 0 {
-		options.Lease = DefaultLease
+	if options.Lease == nil {
+		options.Lease = func() time.Duration { return DefaultLease }
+	}
+	if options.Kept == nil {
+		options.Kept = func() (claims, payloads time.Duration) { return 0, 0 }
 	}
 	if options.MaxConns <= 0 {
 		options.MaxConns = DefaultMaxConns
@@ -100,7 +106,7 @@ func Open(ctx context.Context, options Options) (*Ledger, error) {
 		return nil, fmt.Errorf("open ledger: %w", err)
 	}
 	l := &Ledger{options: options, sql: sql}
-	l.db, err = openDatabase(ctx, options)
+	l.db, err = openSource(ctx, options)
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
 	}
@@ -110,17 +116,16 @@ func Open(ctx context.Context, options Options) (*Ledger, error) {
 // Close ends the connections, after those in use are given back.
 func (l *Ledger) Close() { l.db.close() }
 
-// Reload reads the connection URI again and, if it changed, uses it from now on.
+// Reload reads the connection URI again. If it has changed, new transactions go to where it leads from now on, and those
+// under way finish where they are. After an error the one before it stays in force: it is one of reading, or
+// database.ErrURI and its like.
 func (l *Ledger) Reload(ctx context.Context) error { return l.db.reload(ctx) }
 
 // begin starts a batch with a transaction that asserts for itself what it needs.
 func (l *Ledger) begin() *pgx.Batch {
 	batch := &pgx.Batch{}
 	batch.Queue("begin isolation level read committed read write")
-	batch.Queue(l.sql.session, milliseconds(lockTimeout), milliseconds(statementTimeout), milliseconds(idleTimeout))
+	batch.Queue(l.sql.session, database.Milliseconds(lockTimeout), database.Milliseconds(statementTimeout),
+		database.Milliseconds(idleTimeout))
 	return batch
-}
-
-func milliseconds(d time.Duration) string {
-	return strconv.FormatInt(d.Milliseconds(), 10)
 }

@@ -72,21 +72,22 @@ func (l *Ledger) failLost(ctx context.Context, deliveries []receiver.Delivery) (
 	return kept, nil
 }
 
-// Settle keeps the books of attempts, at most one per delivery. Those whose lease was taken over meanwhile are left alone
+// Settle keeps the books of attempts, at most one per lease. Those whose lease was taken over meanwhile are left alone
 // and told to Options.LeaseLost. A crash may lose what was settled in the last second: the delivery is then made again
 // under the same key. Errors wrap receiver.ErrUnavailable.
 func (l *Ledger) Settle(ctx context.Context, settlements []receiver.Settlement) error {
 	if len(settlements) == 0 {
 		return nil
 	}
-	settled := make(map[uuid.UUID]bool, len(settlements))
+	settled := make([]bool, len(settlements))
 	err := l.inTransaction(ctx, "settle deliveries", func(batch *pgx.Batch, _ int32) {
 		clear(settled)
 		batch.Queue("set local synchronous_commit = off")
 		batch.Queue(l.sql.settle, settleArguments(settlements)...).Query(func(rows pgx.Rows) error {
-			var id uuid.UUID
-			_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
-				settled[id] = true
+			// Places in the batch, from 1.
+			var n int
+			_, err := pgx.ForEachRow(rows, []any{&n}, func() error {
+				settled[n-1] = true
 				return nil
 			})
 			return err
@@ -114,18 +115,18 @@ func settleArguments(settlements []receiver.Settlement) []any {
 	return []any{ids, tokens, outcomes, delays, numbers, started, durations, statuses, reasons}
 }
 
-func (l *Ledger) reportLost(ctx context.Context, settlements []receiver.Settlement, settled map[uuid.UUID]bool) {
+func (l *Ledger) reportLost(ctx context.Context, settlements []receiver.Settlement, settled []bool) {
 	var lost []receiver.Delivery
-	for _, s := range settlements {
-		if !settled[s.Delivery.ID] {
+	for i, s := range settlements {
+		if !settled[i] {
 			lost = append(lost, s.Delivery)
 		}
 	}
 	if len(lost) == 0 {
 		return
 	}
-	l.options.Logger.WarnContext(ctx, "attempts ended after their lease was taken over; they are made again under the same key",
-		"count", len(lost), "destination", lost[0].Destination)
+	l.options.Logger.WarnContext(ctx, "Attempts ended after their leases were taken over; they are made again under the same key",
+		"attempts", len(lost), "destination", lost[0].Destination)
 	if l.options.LeaseLost != nil {
 		l.options.LeaseLost(lost)
 	}

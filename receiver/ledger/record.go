@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/hookonce/hookonce/receiver"
+	"github.com/hookonce/hookonce/receiver/database"
 )
 
 const (
@@ -25,41 +26,56 @@ const (
 // returns a Receipt only for what is committed; otherwise the provider must be asked to retry: receiver.ErrInFlight if
 // another delivery of the event is being processed, and an error that wraps receiver.ErrUnavailable for all else.
 //
-// Canceling ctx ends the wait for a connection, and nothing after that: a disconnect must not decide about a commit.
+// Canceling ctx ends the wait for a connection, and nothing after that: a disconnect must not decide about a commit. Its
+// deadline does hold, to the end of the commit, for which the last 3 s are kept; without one, or with a later one, all
+// takes at most 10 s. After a failure there is at most a second more, to undo what was done.
 func (l *Ledger) Record(ctx context.Context, event receiver.Event, work receiver.Work) (receiver.Receipt, error) {
-	leave, err := l.flights.enter(ctx, string(idKey(event.ID)), lockTimeout)
+	waiting, cancel := context.WithTimeout(ctx, recordTimeout)
+	defer cancel()
+	commitBy, _ := waiting.Deadline()
+	waiting, stopWaiting := context.WithDeadline(waiting, commitBy.Add(-commitReserve))
+	defer stopWaiting()
+	working, stopWorking := context.WithDeadline(context.WithoutCancel(ctx), commitBy.Add(-commitReserve))
+	defer stopWorking()
+
+	leave, err := l.flights.enter(waiting, string(idKey(event.ID)), lockTimeout)
 	if err != nil {
 		return receiver.Receipt{}, err
 	}
-	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
-	defer cancel()
+	settled := false
+	// Also after a panic: the next delivery of the event must not wait for this one for ever.
+	defer func() { leave(settled) }()
 	var receipt receiver.Receipt
 	for run := range maxRuns {
-		receipt, err = l.recordOnce(ctx, detached, event, work)
-		if err == nil || !rerunnable(err) || run == maxRuns-1 || !pause(detached, run) {
+		receipt, err = l.recordOnce(waiting, working, commitBy, event, work)
+		if err == nil || !rerunnable(err) || run == maxRuns-1 || !pause(working, run) {
 			break
 		}
-		l.prepareRerun(detached, err)
+		l.prepareRerun(working, err)
 	}
-	leave(err == nil)
 	if err != nil {
 		return receiver.Receipt{}, unavailable("record event", err)
 	}
+	settled = true
 	return receipt, nil
 }
 
-func (l *Ledger) recordOnce(waiting, ctx context.Context, event receiver.Event, work receiver.Work) (receiver.Receipt, error) {
-	acquiring, cancel := context.WithTimeout(waiting, recordTimeout)
-	defer cancel()
-	conn, err := l.db.acquire(acquiring)
+// recordOnce waits for a connection until waiting ends, works until ctx ends, and has committed by commitBy.
+func (l *Ledger) recordOnce(
+	waiting, ctx context.Context, commitBy time.Time, event receiver.Event, work receiver.Work,
+) (receiver.Receipt, error) {
+	conn, err := l.connect(waiting)
 	if err != nil {
-		return receiver.Receipt{}, fmt.Errorf("connect: %w", err)
+		return receiver.Receipt{}, err
 	}
 	defer conn.Release()
 	r, err := l.newRecording(ctx, conn, event, work)
 	if err != nil {
+		// What it needs of the schema may be gone.
+		conn.abandon(ctx, err)
 		return receiver.Receipt{}, err
 	}
+	r.commitBy = commitBy
 	receipt, err := r.run(ctx)
 	if err != nil {
 		conn.abandon(ctx, err)
@@ -69,16 +85,18 @@ func (l *Ledger) recordOnce(waiting, ctx context.Context, event receiver.Event, 
 
 // recording is one run of the transaction for one event.
 type recording struct {
-	l       *Ledger
-	conn    *connection
-	event   receiver.Event
-	work    receiver.Work
-	id      uuid.UUID
-	scope   int32
-	keys    [][]byte
-	calls   []call
-	outbox  []receiver.Delivery
-	results []result
+	l     *Ledger
+	conn  *connection
+	event receiver.Event
+	work  receiver.Work
+	id    uuid.UUID
+	scope int32
+	// commitBy is when the commit must have been answered.
+	commitBy time.Time
+	keys     [][]byte
+	calls    []call
+	outbox   []receiver.Delivery
+	results  []result
 }
 
 func (l *Ledger) newRecording(ctx context.Context, conn *connection, event receiver.Event, work receiver.Work) (*recording, error) {
@@ -152,18 +170,18 @@ func (l *Ledger) prepareRerun(ctx context.Context, cause error) {
 	switch {
 	case missingPartition(cause):
 		if err := l.makePartitions(ctx); err != nil {
-			l.options.Logger.ErrorContext(ctx, "a day's partition is missing and cannot be made", "error", err)
+			l.options.Logger.ErrorContext(ctx, "A day's partition is missing and cannot be made", "error", err)
 		}
-	case code(cause) == codeReadOnly:
+	case database.Code(cause) == codeReadOnly:
 		// The other connections in the pool lead to the same demoted server.
-		l.db.target().pool.Reset()
+		l.db.current.Load().pool.Reset()
 	}
 }
 
 func (l *Ledger) makePartitions(ctx context.Context) error {
-	conn, err := l.db.acquire(ctx)
+	conn, err := l.connect(ctx)
 	if err != nil {
-		return fmt.Errorf("connect: %w", err)
+		return err
 	}
 	defer conn.Release()
 	if _, err := conn.Exec(ctx, l.sql.partitions, partitionsOnDemand); err != nil {
@@ -174,10 +192,10 @@ func (l *Ledger) makePartitions(ctx context.Context) error {
 
 // abandon rolls back what an error left open. A connection whose trouble may last is closed: the next run gets another.
 func (c *connection) abandon(ctx context.Context, cause error) {
-	if code(cause) == codeNoTable {
-		c.target.forgetScopes()
+	if database.Code(cause) == database.CodeNoTable {
+		c.target.forget()
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonTimeout)
 	defer cancel()
 	if badConnection(cause) {
 		_ = c.Conn.Conn().Close(ctx)

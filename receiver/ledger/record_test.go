@@ -140,6 +140,39 @@ func TestTheSameIDWithAnotherBodyIsAConflict(t *testing.T) {
 	f.wantCounts(map[string]int64{"hookonce.claim": 1, "hookonce.event": 1, "shop.orders": 1})
 }
 
+func TestAProviderMayChangeTheBodyBetweenAttempts(t *testing.T) {
+	f := newFixture(t)
+	l := f.open()
+	for _, claimBody := range []bool{false, true} {
+		id := "evt_" + strconv.FormatBool(claimBody)
+		attempt := func(n int) receiver.Event {
+			return event(id, func(e *receiver.Event) {
+				e.BodyMayChange, e.ClaimBody, e.Body = true, claimBody, []byte(id+" attempt "+strconv.Itoa(n))
+			})
+		}
+		first := record(t, l, attempt(1), work("shop.book"))
+		for n := 2; n < 5; n++ {
+			again := record(t, l, attempt(n), work("shop.book"))
+			if again.Kind != receiver.Duplicate || !cmp.Equal(again.Answer, first.Answer) {
+				t.Errorf("%s, attempt %d: got kind %d, answer %s, want %s", id, n, again.Kind, again.Answer.Body, first.Answer.Body)
+			}
+		}
+	}
+	f.wantCounts(map[string]int64{"hookonce.claim": 3, "hookonce.event": 2, "shop.orders": 2})
+}
+
+func TestABodyThatIsNotClaimedMayComeUnderManyIDs(t *testing.T) {
+	f := newFixture(t)
+	l := f.open()
+	for _, id := range []string{"evt_1", "evt_2"} {
+		receipt := record(t, l, event(id, func(e *receiver.Event) { e.Body = []byte("the same") }), work("shop.book"))
+		if receipt.Kind != receiver.Processed {
+			t.Errorf("%s: got kind %d", id, receipt.Kind)
+		}
+	}
+	f.wantCounts(map[string]int64{"hookonce.claim": 2, "shop.orders": 2})
+}
+
 func TestABodyUnderAFreshIDIsADuplicateWhereIDsAreNotSigned(t *testing.T) {
 	f := newFixture(t)
 	l := f.open()

@@ -10,11 +10,14 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/hookonce/hookonce/receiver/database"
 )
 
 // endpoint is the scope of this ledger's endpoint.
 func (l *Ledger) endpoint(ctx context.Context, conn *connection) (int32, error) {
-	return l.scope(ctx, conn, endpointScope+l.options.Endpoint, l.options.ClaimsKept, l.options.PayloadsKept)
+	claims, payloads := l.options.Kept()
+	return l.scope(ctx, conn, database.EndpointPrefix+l.options.Endpoint, claims, payloads)
 }
 
 // scope returns the number of a scope, and makes it if it is new. Numbers never change, so they are asked for once.
@@ -53,8 +56,9 @@ func (t *target) keepScope(name string, id int32) {
 	t.scopes[name] = id
 }
 
-// forgetScopes is for when the tables may have been made anew.
-func (t *target) forgetScopes() {
+// forget is for when the tables may have been made anew.
+func (t *target) forget() {
+	t.admitted.Store(false)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	clear(t.scopes)

@@ -139,7 +139,6 @@ func event(id string, changes ...func(*receiver.Event)) receiver.Event {
 	e := receiver.Event{
 		ID: id, Type: "invoice.paid", ResourceID: "inv_" + id, ContentType: "application/json",
 		Headers: []byte(`{"X-Id":["` + id + `"]}`), Body: []byte(`{"id":"` + id + `"}`),
-		Received: time.Now(),
 	}
 	for _, change := range changes {
 		change(&e)

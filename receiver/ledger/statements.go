@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/hookonce/hookonce/internal/sqlfile"
+	"github.com/hookonce/hookonce/receiver/database"
 )
 
 //go:embed sql/*.sql migrations/*.sql
@@ -26,7 +27,7 @@ type statements struct {
 }
 
 func loadStatements(schema string) (*statements, error) {
-	texts, err := sqlfile.Load(files, "sql/*.sql", schema)
+	texts, err := database.Statements(files, schema)
 	if err != nil {
 		return nil, err
 	}

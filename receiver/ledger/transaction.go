@@ -29,9 +29,9 @@ func (l *Ledger) inTransaction(ctx context.Context, doing string, fill func(batc
 }
 
 func (l *Ledger) transactOnce(ctx context.Context, fill func(batch *pgx.Batch, scope int32)) error {
-	conn, err := l.db.acquire(ctx)
+	conn, err := l.connect(ctx)
 	if err != nil {
-		return fmt.Errorf("connect: %w", err)
+		return err
 	}
 	defer conn.Release()
 	scope, err := l.endpoint(ctx, conn)

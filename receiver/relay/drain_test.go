@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,8 +61,10 @@ func TestAttemptIsMadeAgainWhenItCouldNotBeSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		outbox, seen := newOutbox(), &attempts{}
 		outbox.setSettling(errAway)
+		var lost atomic.Int32
 		relay := start(t, Options{
 			Outbox: outbox, Destinations: fixed(Destination{Name: "sink", URL: "http://sink/"}),
+			LeaseLost: func(d []receiver.Delivery) { lost.Add(int32(len(d))) },
 			Transport: func() http.RoundTripper {
 				return roundTrip(func(r *http.Request) (*http.Response, error) {
 					seen.record(r)
@@ -75,6 +78,9 @@ func TestAttemptIsMadeAgainWhenItCouldNotBeSettled(t *testing.T) {
 		advance(time.Minute)
 		if seen.count() < 2 || len(seen.keys) != 1 || len(outbox.rows) != 0 {
 			t.Errorf("%d attempts with keys %v, %d rows left, want several with one key and 0", seen.count(), seen.keys, len(outbox.rows))
+		}
+		if n := lost.Load(); int(n) != seen.count()-1 {
+			t.Errorf("told of %d lost leases for %d attempts", n, seen.count())
 		}
 	})
 }
@@ -157,7 +163,7 @@ func TestDrainIsBounded(t *testing.T) {
 			},
 		})
 		took := runToEnd(relay, outbox.commit(MinLease, delivery("silent", 1), delivery("silent", 2)))
-		if took > 3*time.Second+settleTimeout {
+		if took > 3*time.Second+SettleTimeout {
 			t.Errorf("the end took %s", took)
 		}
 		if seen.count() != 1 || len(outbox.settled) != 0 || len(outbox.rows) != 2 {

@@ -57,15 +57,16 @@ func (r *Relay) rest(ctx context.Context, d time.Duration, heedKick bool) bool {
 // the lane that it filled out of the next question, so that a backlog for one destination hides no other's.
 func (r *Relay) poll(ctx context.Context) error {
 	for range maxPolls {
-		names, lease := r.hungry()
+		batch := r.opts.Batch()
+		names, lease := r.hungry(batch)
 		if len(names) == 0 {
 			return nil
 		}
-		due, err := r.leaseDue(ctx, names, lease)
+		due, err := r.leaseDue(ctx, names, batch, lease)
 		if err != nil {
 			return err
 		}
-		full := len(due) >= r.opts.Batch
+		full := len(due) >= batch
 		r.take(names, due, full)
 		if !full {
 			return nil
@@ -74,20 +75,20 @@ func (r *Relay) poll(ctx context.Context) error {
 	return nil
 }
 
-func (r *Relay) leaseDue(ctx context.Context, names []string, lease time.Duration) ([]receiver.Delivery, error) {
+func (r *Relay) leaseDue(ctx context.Context, names []string, batch int, lease time.Duration) ([]receiver.Delivery, error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
 	defer cancel()
-	return r.opts.Outbox.LeaseDue(ctx, names, r.opts.Batch, lease)
+	return r.opts.Outbox.LeaseDue(ctx, names, batch, lease)
 }
 
 // hungry returns the names of the destinations whose lanes have room for a batch, and how long to lease it for.
-func (r *Relay) hungry() ([]string, time.Duration) {
+func (r *Relay) hungry(batch int) ([]string, time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	destinations := r.opts.Destinations()
 	var names []string
 	for _, d := range destinations {
-		if r.lane(d.Name).ask(r.opts.Batch) {
+		if r.lane(d.Name).ask(batch) {
 			names = append(names, d.Name)
 		}
 	}

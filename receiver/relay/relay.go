@@ -34,8 +34,8 @@ type Options struct {
 	Log          *slog.Logger
 	// Slots is how many attempts are made at once to one destination. Default 8.
 	Slots int
-	// Batch is how many deliveries are leased at once. Default 16.
-	Batch int
+	// Batch returns how many deliveries are leased at once, by the configuration in force; at least 1. Default 16.
+	Batch func() int
 	// MaxRows and MaxBytes bound what waits in memory for one destination. Defaults 1024 and 4 MiB.
 	MaxRows, MaxBytes int
 	// Poll is how often the outbox is asked for due deliveries, give or take a tenth. Default 1 s.
@@ -46,6 +46,8 @@ type Options struct {
 	UserAgent string
 	// Attempted is told of each attempt; it must not block.
 	Attempted func(receiver.Settlement)
+	// LeaseLost is told of deliveries whose lease ran out before their attempt could be booked; it must not block.
+	LeaseLost func([]receiver.Delivery)
 	// Now is the clock that leases are judged by. Default time.Now.
 	Now func() time.Time
 	// Jitter returns a number from -1 to 1 that moves delays and polls. Default: random.
@@ -54,16 +56,23 @@ type Options struct {
 	Transport func() http.RoundTripper
 }
 
+const defaultBatch = 16
+
 func (o *Options) setDefaults() {
 	setDefault(&o.Slots, 8)
-	setDefault(&o.Batch, 16)
 	setDefault(&o.MaxRows, 1024)
 	setDefault(&o.MaxBytes, 4<<20)
 	setDefault(&o.Poll, time.Second)
 	setDefault(&o.Drain, 10*time.Second)
 	setDefault(&o.UserAgent, "hookonce")
+	if o.Batch == nil {
+		o.Batch = func() int { return defaultBatch }
+	}
 	if o.Attempted == nil {
 		o.Attempted = func(receiver.Settlement) {}
+	}
+	if o.LeaseLost == nil {
+		o.LeaseLost = func([]receiver.Delivery) {}
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -106,7 +115,7 @@ func New(opts Options) *Relay {
 	opts.setDefaults()
 	return &Relay{
 		opts:    opts,
-		settler: newSettler(opts.Outbox, opts.Now, opts.Log),
+		settler: newSettler(opts),
 		kick:    make(chan struct{}, 1),
 		lanes:   map[string]*lane{},
 	}
@@ -148,7 +157,7 @@ func (r *Relay) Run(ctx context.Context) {
 	r.settler.close()
 	select {
 	case <-settled:
-	case <-time.After(settleTimeout):
+	case <-time.After(SettleTimeout):
 		stopSettling()
 		<-settled
 	}
@@ -214,7 +223,7 @@ func (r *Relay) work(attempts context.Context, l *lane) {
 			return
 		}
 		r.attempt(attempts, l, d)
-		if l.done(d, r.opts.Batch) {
+		if l.done(d, r.opts.Batch()) {
 			r.wake()
 		}
 	}

@@ -61,7 +61,7 @@ func TestLadderIsExactAndKeepsItsKey(t *testing.T) {
 		outbox, seen := newOutbox(), &attempts{}
 		relay := start(t, Options{
 			Outbox:       outbox,
-			Destinations: fixed(Destination{Name: "dead", URL: "http://dead/", Delays: defaultLadder}),
+			Destinations: fixed(Destination{Name: "dead", URL: "http://dead/", Delays: longLadder}),
 			Jitter:       func() float64 { return 0 },
 			Transport: func() http.RoundTripper {
 				return roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -76,7 +76,7 @@ func TestLadderIsExactAndKeepsItsKey(t *testing.T) {
 		if seen.count() != 11 || len(seen.keys) != 1 {
 			t.Fatalf("%d attempts with %d keys, want 11 with 1", seen.count(), len(seen.keys))
 		}
-		for i, delay := range defaultLadder {
+		for i, delay := range longLadder {
 			// The poll finds a due row at most one second late.
 			if late := seen.at[i+1].Sub(seen.at[i]) - delay; late < 0 || late > time.Second {
 				t.Errorf("attempt %d came %s after its time", i+2, late)
@@ -99,8 +99,8 @@ func TestSlowDestinationHoldsOnlyItsOwnSlots(t *testing.T) {
 			Outbox: outbox,
 			Slots:  4,
 			Destinations: fixed(
-				Destination{Name: "slow", URL: "http://slow/", Delays: defaultLadder},
-				Destination{Name: "healthy", URL: "http://healthy/", Delays: defaultLadder},
+				Destination{Name: "slow", URL: "http://slow/", Delays: longLadder},
+				Destination{Name: "healthy", URL: "http://healthy/", Delays: longLadder},
 			),
 			Transport: func() http.RoundTripper {
 				return roundTrip(func(r *http.Request) (*http.Response, error) {

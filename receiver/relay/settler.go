@@ -16,12 +16,13 @@ const (
 	// maxSettlements in one call of the outbox.
 	maxSettlements = 256
 	// maxUnsettled is how much bookkeeping may be owed before attempts wait for it.
-	maxUnsettled = 1024
-	// settleTimeout of one call of the outbox.
-	settleTimeout   = 5 * time.Second
+	maxUnsettled    = 1024
 	firstSettlePace = 100 * time.Millisecond
 	lastSettlePace  = 5 * time.Second
 )
+
+// SettleTimeout bounds one call of the outbox that books attempts, and the bookkeeping at the end of Run.
+const SettleTimeout = 5 * time.Second
 
 // settler writes the bookkeeping of attempts in batches. It takes what there is as soon as it is free: one settlement
 // never waits for company, and under load a batch is what came in during the call before.
@@ -29,6 +30,7 @@ type settler struct {
 	outbox Outbox
 	now    func() time.Time
 	log    *slog.Logger
+	lost   func([]receiver.Delivery)
 
 	mu      sync.Mutex
 	pending []receiver.Settlement
@@ -42,8 +44,8 @@ type settler struct {
 	closing bool
 }
 
-func newSettler(outbox Outbox, now func() time.Time, log *slog.Logger) *settler {
-	s := &settler{outbox: outbox, now: now, log: log, wake: make(chan struct{}, 1)}
+func newSettler(opts Options) *settler {
+	s := &settler{outbox: opts.Outbox, now: opts.Now, log: opts.Log, lost: opts.LeaseLost, wake: make(chan struct{}, 1)}
 	s.room = sync.NewCond(&s.mu)
 	return s
 }
@@ -113,7 +115,7 @@ func (s *settler) run(ctx context.Context) {
 }
 
 func (s *settler) settle(ctx context.Context, batch []receiver.Settlement) error {
-	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
+	ctx, cancel := context.WithTimeout(ctx, SettleTimeout)
 	defer cancel()
 	return s.outbox.Settle(ctx, batch)
 }
@@ -136,13 +138,17 @@ func (s *settler) take() ([]receiver.Settlement, bool) {
 func (s *settler) giveBack(batch []receiver.Settlement) {
 	now := s.now()
 	kept := make([]receiver.Settlement, 0, len(batch))
+	var lost []receiver.Delivery
 	for _, settlement := range batch {
 		if now.Before(settlement.Delivery.Lease.Expires) {
 			kept = append(kept, settlement)
+		} else {
+			lost = append(lost, settlement.Delivery)
 		}
 	}
-	if lost := len(batch) - len(kept); lost > 0 {
-		s.log.Warn("Attempts are made again: their leases ran out before they could be settled", "attempts", lost)
+	if len(lost) > 0 {
+		s.log.Warn("Attempts are made again: their leases ran out before they could be settled", "attempts", len(lost))
+		s.lost(lost)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

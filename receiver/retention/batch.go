@@ -5,16 +5,14 @@ package retention
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hookonce/hookonce/internal/sqlfile"
+	"github.com/hookonce/hookonce/receiver/database"
 )
 
 const (
@@ -23,9 +21,7 @@ const (
 	// dropLockTimeout bounds how long a drop may make events wait behind it; they wait at most 2 s themselves.
 	dropLockTimeout = time.Second
 
-	day             = 24 * time.Hour
-	codeLockTimeout = "55P03"
-	codeNoTable     = "42P01"
+	day = 24 * time.Hour
 )
 
 // turn runs one transaction, alone among the prunes of the schema.
@@ -48,8 +44,8 @@ func (p *prune) turn(ctx context.Context, lock time.Duration, work func(tx pgx.T
 }
 
 func (p *prune) limit(ctx context.Context, tx pgx.Tx, lock time.Duration) error {
-	milliseconds := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
-	if _, err := tx.Exec(ctx, p.sql["session"], milliseconds(lock), milliseconds(statementTimeout)); err != nil {
+	_, err := tx.Exec(ctx, p.sql["session"], database.Milliseconds(lock), database.Milliseconds(statementTimeout))
+	if err != nil {
 		return fmt.Errorf("set limits: %w", err)
 	}
 	return nil
@@ -117,7 +113,7 @@ func (p *prune) removeDays(ctx context.Context) error {
 			err = p.removeFrom(ctx, d)
 		}
 		// Another prune may have dropped it since it was listed.
-		if err != nil && sqlState(err) != codeNoTable {
+		if err != nil && database.Code(err) != database.CodeNoTable {
 			return fmt.Errorf("clear %s: %w", d.name, err)
 		}
 	}
@@ -139,23 +135,17 @@ func (p *prune) drop(ctx context.Context, d partition) (dropped bool, err error)
 		return false, nil
 	}
 	err = p.turn(ctx, dropLockTimeout, func(tx pgx.Tx) error {
-		if err := tx.QueryRow(ctx, onPartition(p.sql["droppable"], d), d.begin, end).Scan(&dropped); err != nil || !dropped {
+		row := tx.QueryRow(ctx, onPartition(p.sql["droppable"], d), d.begin, end, database.EndpointPrefix)
+		if err := row.Scan(&dropped); err != nil || !dropped {
 			return err
 		}
 		_, err := tx.Exec(ctx, onPartition(p.sql["drop"], d))
 		return err
 	})
-	if sqlState(err) == codeLockTimeout {
+	if database.Code(err) == database.CodeLockTimeout {
 		return false, nil
 	}
 	return dropped && err == nil, err
-}
-
-func sqlState(err error) string {
-	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return pgErr.Code
-	}
-	return ""
 }
 
 // onPartition puts the name of a partition, which partitions_list.sql has checked, into a statement.

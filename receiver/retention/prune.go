@@ -8,13 +8,11 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/hookonce/hookonce/internal/sqlfile"
+	"github.com/hookonce/hookonce/receiver/database"
 )
 
 //go:embed sql/*.sql
@@ -23,10 +21,6 @@ var files embed.FS
 const (
 	// DefaultBatchSize is about how many rows one transaction removes.
 	DefaultBatchSize = 10_000
-	// DefaultSchema holds the ledger's tables.
-	DefaultSchema = "hookonce"
-	// partitionsAhead are the days made ahead: a prune that fails for two weeks costs nothing.
-	partitionsAhead = 14
 	// minutesKept is how long counters are kept by the minute.
 	minutesKept    = 48 * time.Hour
 	connectTimeout = 10 * time.Second
@@ -36,7 +30,7 @@ const (
 type Options struct {
 	// URL is the connection URI. Required.
 	URL string
-	// Schema that holds the ledger. Default DefaultSchema.
+	// Schema that holds the ledger. Default database.DefaultSchema.
 	Schema string
 	// Endpoint is namespace/name. Only its rows are removed. Required.
 	Endpoint string
@@ -70,7 +64,7 @@ func (e *ClaimsTooShortError) Error() string {
 
 // Prune removes what is past its age and makes the partitions of the coming days. Several at once do no harm: they take
 // turns. After an error the report says what was done before; running it again goes on. Errors are
-// *ClaimsTooShortError, *sqlfile.InvalidNameError, or those of the database.
+// *ClaimsTooShortError, *sqlfile.InvalidNameError, database.ErrURI and its like, or those of the database.
 func Prune(ctx context.Context, options Options) (Report, error) {
 	p, err := newPrune(&options)
 	if err != nil {
@@ -123,12 +117,12 @@ func newPrune(options *Options) (*prune, error) {
 		return nil, &ClaimsTooShortError{Claims: options.Claims, Horizon: options.Horizon}
 	}
 	if options.Schema == "" {
-		options.Schema = DefaultSchema
+		options.Schema = database.DefaultSchema
 	}
 	if options.BatchSize <= 0 {
 		options.BatchSize = DefaultBatchSize
 	}
-	sql, err := sqlfile.Load(files, "sql/*.sql", options.Schema)
+	sql, err := database.Statements(files, options.Schema)
 	if err != nil {
 		return nil, err
 	}
@@ -136,21 +130,12 @@ func newPrune(options *Options) (*prune, error) {
 }
 
 func (p *prune) connect(ctx context.Context) error {
-	config, err := pgx.ParseConfig(p.options.URL)
+	config, err := database.Parse(p.options.URL, database.Settings{
+		ConnectTimeout: connectTimeout, Application: "hookonce-prune",
+	})
 	if err != nil {
-		return fmt.Errorf("database URI: %w", err)
+		return err
 	}
-	if config.ValidateConnect == nil {
-		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
-	}
-	if !strings.Contains(p.options.URL, "default_query_exec_mode") {
-		// Named prepared statements do not survive a pooler in transaction mode.
-		config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
-	}
-	if !strings.Contains(p.options.URL, "connect_timeout") {
-		config.ConnectTimeout = connectTimeout
-	}
-	config.RuntimeParams["application_name"] = "hookonce-prune"
 	if p.conn, err = pgx.ConnectConfig(ctx, config); err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
@@ -159,7 +144,7 @@ func (p *prune) connect(ctx context.Context) error {
 
 // noteRetention tells the prunes of other endpoints how long this one keeps its rows, and asks the database's clock.
 func (p *prune) noteRetention(ctx context.Context) error {
-	name := "endpoint:" + p.options.Endpoint
+	name := database.EndpointPrefix + p.options.Endpoint
 	return p.turn(ctx, lockTimeout, func(tx pgx.Tx) error {
 		note := func() error {
 			return tx.QueryRow(ctx, p.sql["scope_note"], name, p.options.Claims, p.options.Payloads).Scan(&p.scope)
@@ -175,14 +160,14 @@ func (p *prune) noteRetention(ctx context.Context) error {
 			return fmt.Errorf("find the scope: %w", err)
 		}
 		c := &p.cutoffs
-		return tx.QueryRow(ctx, p.sql["cutoffs"], p.options.Claims, p.options.Payloads, minutesKept).
+		return tx.QueryRow(ctx, p.sql["cutoffs"], p.options.Claims, p.options.Payloads, minutesKept, database.EndpointPrefix).
 			Scan(&c.claims, &c.payloads, &c.minutes, &c.effects)
 	})
 }
 
 func (p *prune) makePartitions(ctx context.Context) error {
 	return p.turn(ctx, lockTimeout, func(tx pgx.Tx) error {
-		return tx.QueryRow(ctx, p.sql["partitions_make"], partitionsAhead).Scan(&p.report.PartitionsMade)
+		return tx.QueryRow(ctx, p.sql["partitions"], database.PartitionsAhead).Scan(&p.report.PartitionsMade)
 	})
 }
 

@@ -16,8 +16,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
-
 	"github.com/hookonce/hookonce/internal/keyring"
 	"github.com/hookonce/hookonce/internal/receiverconfig"
 )
@@ -35,7 +33,7 @@ type Options struct {
 	// SourceDir holds the bytes of the user's Secret in the file secret. Default: none are accepted beside the keyring.
 	SourceDir string
 	Log       *slog.Logger
-	// Poll is how often the folders are read even if no change was noticed. Default 10 s.
+	// Poll is how often the folders are read even if no change was noticed. Default DefaultPoll.
 	Poll time.Duration
 	// Changed is called with each snapshot that replaces another.
 	Changed func(*Snapshot)
@@ -56,7 +54,7 @@ type Store struct {
 // Open loads the folders. It succeeds even if nothing in them can be used yet: Snapshot.Usable says so.
 func Open(opts Options) *Store {
 	if opts.Poll == 0 {
-		opts.Poll = 10 * time.Second
+		opts.Poll = DefaultPoll
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -156,53 +154,8 @@ func readLimited(path string) ([]byte, error) {
 // Watch reloads the folders whenever they change, and at each poll, until ctx is done. Where the system cannot watch
 // them, the polls alone remain.
 func (s *Store) Watch(ctx context.Context) {
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		s.opts.Log.Warn("Folders are polled, not watched", "poll", s.opts.Poll, "error", err)
-		s.pollOnly(ctx)
-		return
-	}
-	defer watcher.Close()
-	ticker := time.NewTicker(s.opts.Poll)
-	defer ticker.Stop()
-	s.watchFolders(watcher)
-	s.Reload()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-watcher.Events:
-		case err := <-watcher.Errors:
-			s.opts.Log.Warn("Watching the folders failed; the next poll makes up for it", "error", err)
-			continue
-		case <-ticker.C:
-			// A folder that was not there, or was replaced, is watched from here on.
-			s.watchFolders(watcher)
-		}
-		s.Reload()
-	}
-}
-
-func (s *Store) watchFolders(watcher *fsnotify.Watcher) {
-	for _, dir := range []string{s.opts.ConfigDir, s.opts.KeyringDir, s.opts.SourceDir} {
-		if dir == "" {
-			continue
-		}
-		if err := watcher.Add(dir); err != nil {
-			s.opts.Log.Debug("Folder cannot be watched", "folder", dir, "error", err)
-		}
-	}
-}
-
-func (s *Store) pollOnly(ctx context.Context) {
-	ticker := time.NewTicker(s.opts.Poll)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			s.Reload()
-		}
-	}
+	Watch(ctx, WatchOptions{
+		Folders: []string{s.opts.ConfigDir, s.opts.KeyringDir, s.opts.SourceDir}, Poll: s.opts.Poll, Log: s.opts.Log,
+		Changed: func() { s.Reload() },
+	})
 }

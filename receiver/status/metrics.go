@@ -17,6 +17,12 @@ import (
 
 const namespace = "hookonce"
 
+// The results of requests that are not called as their counts.
+const (
+	resultDuplicate   = "duplicate"
+	resultUnavailable = "unavailable"
+)
+
 // Metrics are the receiver's time series, in a registry of their own. Their labels take values from fixed sets and from
 // the configuration, never from a request. Which endpoint they are of is the pod's label, added by the scrape.
 type Metrics struct {
@@ -27,6 +33,7 @@ type Metrics struct {
 	refusals        *prometheus.CounterVec
 	attempts        *prometheus.CounterVec
 	attemptDuration *prometheus.HistogramVec
+	leasesLost      *prometheus.CounterVec
 }
 
 // NewMetrics returns the time series; status is asked at each scrape and must not block.
@@ -58,9 +65,14 @@ func NewMetrics(status func() receiverstatus.Status, now func() time.Time) *Metr
 			Namespace: namespace, Name: "relay_attempt_duration_seconds", Help: "Time that attempts took.",
 			Buckets: []float64{.005, .025, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, []string{"destination"}),
+		leasesLost: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "leases_lost_total",
+			Help: "Attempts that could not be booked before their lease ran out. They are made again: the destination may have " +
+				"got the delivery twice, with the same key.",
+		}, []string{"destination"}),
 	}
 	m.registry.MustRegister(
-		m.requests, m.duration, m.verifications, m.refusals, m.attempts, m.attemptDuration,
+		m.requests, m.duration, m.verifications, m.refusals, m.attempts, m.attemptDuration, m.leasesLost,
 		&gauges{status: status, now: now},
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -74,10 +86,10 @@ func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 // Counted counts an accepted request by its name in the tally. What was refused is counted by Answered.
 func (m *Metrics) Counted(name string) {
 	switch name {
-	case "processed", "refused":
+	case receiver.CountProcessed, receiver.CountRefused:
 		m.requests.WithLabelValues(name).Inc()
-	case "duplicates":
-		m.requests.WithLabelValues("duplicate").Inc()
+	case receiver.CountDuplicates:
+		m.requests.WithLabelValues(resultDuplicate).Inc()
 	}
 }
 
@@ -88,10 +100,10 @@ func (m *Metrics) Answered(code int, cause string, duration time.Duration) {
 	switch {
 	case cause == "" || code == http.StatusNotFound || code == http.StatusMethodNotAllowed:
 	case code >= http.StatusInternalServerError:
-		m.requests.WithLabelValues("unavailable").Inc()
+		m.requests.WithLabelValues(resultUnavailable).Inc()
 		m.refusals.WithLabelValues(cause).Inc()
 	default:
-		m.requests.WithLabelValues("rejected").Inc()
+		m.requests.WithLabelValues(receiver.CountRejected).Inc()
 		m.refusals.WithLabelValues(cause).Inc()
 	}
 }
@@ -105,6 +117,13 @@ func (m *Metrics) Verified(role string) {
 func (m *Metrics) Attempted(s receiver.Settlement) {
 	m.attempts.WithLabelValues(s.Delivery.Destination, outcomeLabel(s.Outcome)).Inc()
 	m.attemptDuration.WithLabelValues(s.Delivery.Destination).Observe(s.Duration.Seconds())
+}
+
+// LeasesLost counts attempts that could not be booked before their lease ran out.
+func (m *Metrics) LeasesLost(deliveries []receiver.Delivery) {
+	for _, d := range deliveries {
+		m.leasesLost.WithLabelValues(d.Destination).Inc()
+	}
 }
 
 func outcomeLabel(outcome receiver.Outcome) string {

@@ -6,6 +6,7 @@ package status
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,10 +14,10 @@ import (
 )
 
 const (
-	// firstInterval is the longest between two looks at the ledger until it has answered for the first time.
+	// firstInterval is the longest between two looks at the ledger until it could be used for the first time.
 	firstInterval = time.Second
-	// sampleTimeout bounds one look.
-	sampleTimeout = 3 * time.Second
+	// checkTimeout bounds one check. Counts have limits of their own.
+	checkTimeout = 3 * time.Second
 )
 
 // Ledger is what the sampler asks.
@@ -24,37 +25,39 @@ type Ledger interface {
 	// Check says how the connection to the database is, and how durable it is. It never fails: what went wrong is in the
 	// answer.
 	Check(ctx context.Context) receiverstatus.Database
-	// Counts returns the counts of deliveries over all receivers of the endpoint.
+	// Counts returns the counts of deliveries over all receivers of the endpoint. It bounds itself.
 	Counts(ctx context.Context) (receiverstatus.Deliveries, error)
 }
 
-// Sampler looks at the ledger now and then, so that nobody who asks for the status waits for the database.
+// Sampler looks at the ledger now and then, so that nobody who asks for the status waits for the database. Counts, which
+// may be slow, are taken beside the checks and say nothing about the database.
 type Sampler struct {
 	ledger   Ledger
 	interval time.Duration
 	log      *slog.Logger
-	latest   atomic.Pointer[sample]
-}
-
-type sample struct {
-	database receiverstatus.Database
-	// deliveries of the last look that had an answer; nil if none had.
-	deliveries *receiverstatus.Deliveries
-	// answered says that the ledger has been reached at least once.
-	answered bool
+	database atomic.Pointer[receiverstatus.Database]
+	// deliveries of the last count that had an answer; nil if none had.
+	deliveries atomic.Pointer[receiverstatus.Deliveries]
+	// answered says that the ledger could be used at least once.
+	answered atomic.Bool
+	// usable holds a token after each check that found the ledger usable.
+	usable chan struct{}
 }
 
 // NewSampler returns a sampler that has not looked yet, and then looks at each interval.
 func NewSampler(ledger Ledger, interval time.Duration, log *slog.Logger) *Sampler {
-	s := &Sampler{ledger: ledger, interval: interval, log: log}
-	s.latest.Store(&sample{database: receiverstatus.Database{Message: "not checked yet"}})
+	s := &Sampler{ledger: ledger, interval: interval, log: log, usable: make(chan struct{}, 1)}
+	s.database.Store(&receiverstatus.Database{Message: "not checked yet"})
 	return s
 }
 
-// Run looks at the ledger until ctx is done: at least every second until it has answered once, then at each interval.
+// Run looks at the ledger until ctx is done: at least every second until it could be used once, then at each interval.
 func (s *Sampler) Run(ctx context.Context) {
+	var counting sync.WaitGroup
+	defer counting.Wait()
+	counting.Go(func() { s.count(ctx) })
 	for {
-		s.Sample(ctx)
+		s.check(ctx)
 		interval := s.interval
 		if !s.Answered() {
 			interval = min(interval, firstInterval)
@@ -69,46 +72,57 @@ func (s *Sampler) Run(ctx context.Context) {
 	}
 }
 
-// Sample looks once. While the ledger is away, the last counts stay.
-func (s *Sampler) Sample(parent context.Context) {
-	ctx, cancel := context.WithTimeout(parent, sampleTimeout)
+func (s *Sampler) check(parent context.Context) {
+	ctx, cancel := context.WithTimeout(parent, checkTimeout)
 	defer cancel()
-	before := s.latest.Load()
-	next := &sample{database: s.ledger.Check(ctx), deliveries: before.deliveries, answered: before.answered}
+	next := s.ledger.Check(ctx)
 	if parent.Err() != nil {
 		// What failed because we are leaving says nothing of the database.
 		return
 	}
-	s.logChange(before.database, next.database)
-	if next.database.Reachable {
-		next.answered = true
+	s.logChange(*s.database.Swap(&next), next)
+	if next.Reachable {
+		s.answered.Store(true)
+		select {
+		case s.usable <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// count counts after each check that found the ledger usable, and skips those that come while it counts. While the ledger
+// is away, the last counts stay.
+func (s *Sampler) count(ctx context.Context) {
+	for {
+		select {
+		case <-s.usable:
+		case <-ctx.Done():
+			return
+		}
 		counts, err := s.ledger.Counts(ctx)
-		if err == nil {
-			next.deliveries = &counts
-		} else if ctx.Err() == nil {
+		switch {
+		case err == nil:
+			s.deliveries.Store(&counts)
+		case ctx.Err() == nil:
 			s.log.Warn("Counting deliveries failed; the last counts stay", "error", err)
 		}
 	}
-	s.latest.Store(next)
 }
 
 func (s *Sampler) logChange(before, next receiverstatus.Database) {
 	switch {
 	case before.Reachable == next.Reachable && before.Reason == next.Reason:
 	case next.Reachable:
-		s.log.Info("Database is reachable", "durable", next.Durable)
+		s.log.Info("Database can be used", "durable", next.Durable)
 	default:
 		s.log.Warn("Database cannot be used", "reason", next.Reason, "message", next.Message)
 	}
 }
 
-// Answered says whether the ledger has been reached since the start.
-func (s *Sampler) Answered() bool {
-	return s.latest.Load().answered
-}
+// Answered says whether the ledger could be used since the start.
+func (s *Sampler) Answered() bool { return s.answered.Load() }
 
 // Report fills in what the status document says of the ledger.
 func (s *Sampler) Report(status *receiverstatus.Status) {
-	latest := s.latest.Load()
-	status.Database, status.Deliveries = latest.database, latest.deliveries
+	status.Database, status.Deliveries = *s.database.Load(), s.deliveries.Load()
 }

@@ -86,7 +86,9 @@ func TestMetrics(t *testing.T) {
 	document.Database = receiverstatus.Database{Reachable: true, Durable: true}
 	document.Deliveries = &receiverstatus.Deliveries{Pending: 2, Failed: 1, OldestPending: now.Add(-90 * time.Second)}
 	document.Secrets = []receiverstatus.Secret{{Role: "previous", NotAfter: time.Unix(1_800_000_000, 0)}}
-	for _, name := range []string{"received", "processed", "received", "duplicates", "rejected"} {
+	for _, name := range []string{
+		receiver.CountReceived, receiver.CountProcessed, receiver.CountReceived, receiver.CountDuplicates, receiver.CountRejected,
+	} {
 		m.Counted(name)
 	}
 	m.Answered(http.StatusUnauthorized, "bad_signature", time.Millisecond)
@@ -94,6 +96,7 @@ func TestMetrics(t *testing.T) {
 	m.Attempted(receiver.Settlement{
 		Delivery: receiver.Delivery{Destination: "sink"}, Outcome: receiver.Exhausted, Duration: time.Second,
 	})
+	m.LeasesLost([]receiver.Delivery{{Destination: "sink"}, {Destination: "sink"}})
 	m.Answered(http.StatusNotFound, "not_found", time.Millisecond)
 	m.Answered(http.StatusServiceUnavailable, "busy", time.Millisecond)
 	m.Answered(http.StatusOK, "", time.Millisecond)
@@ -112,6 +115,7 @@ func TestMetrics(t *testing.T) {
 		`hookonce_refusals_total{cause="busy"} 1`,
 		`hookonce_signature_verifications_total{secret="previous"} 1`,
 		`hookonce_relay_attempts_total{destination="sink",outcome="exhausted"} 1`,
+		`hookonce_leases_lost_total{destination="sink"} 2`,
 		`hookonce_request_duration_seconds_count{code="4xx"} 2`,
 		`hookonce_ledger_pending 2`, `hookonce_ledger_failed 1`, `hookonce_ledger_oldest_pending_age_seconds 90`,
 		`hookonce_database_up 1`, `hookonce_database_durable 1`, `hookonce_keyring_revision 3`,
@@ -131,6 +135,8 @@ type fakeLedger struct {
 	err      error
 	checks   int
 	hang     bool
+	// slow is how long a count takes.
+	slow time.Duration
 }
 
 func (l *fakeLedger) Check(ctx context.Context) receiverstatus.Database {
@@ -145,7 +151,15 @@ func (l *fakeLedger) Check(ctx context.Context) receiverstatus.Database {
 	return database
 }
 
-func (l *fakeLedger) Counts(context.Context) (receiverstatus.Deliveries, error) {
+func (l *fakeLedger) Counts(ctx context.Context) (receiverstatus.Deliveries, error) {
+	l.mu.Lock()
+	slow := l.slow
+	l.mu.Unlock()
+	select {
+	case <-time.After(slow):
+	case <-ctx.Done():
+		return receiverstatus.Deliveries{}, ctx.Err()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.counts, l.err
@@ -196,6 +210,36 @@ func TestSamplerKeepsTheLastCounts(t *testing.T) {
 		ledger.set(func() { after = ledger.checks })
 		if after-before > 11 {
 			t.Errorf("%d checks in 80 s while the database hangs", after-before)
+		}
+	})
+}
+
+func TestSlowCountsSayNothingOfTheDatabase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger := &fakeLedger{
+			database: receiverstatus.Database{Reachable: true, Reason: "Connected"}, slow: time.Minute,
+			counts: receiverstatus.Deliveries{Pending: 7},
+		}
+		sampler := NewSampler(ledger, 5*time.Second, noLog)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go sampler.Run(ctx)
+		look := func(after time.Duration) receiverstatus.Status {
+			<-time.After(after)
+			synctest.Wait()
+			var s receiverstatus.Status
+			sampler.Report(&s)
+			return s
+		}
+		if s := look(30 * time.Second); !s.Database.Reachable || s.Deliveries != nil || ledger.checks < 6 {
+			t.Errorf("while the first count is under way: %+v after %d checks", s, ledger.checks)
+		}
+		if s := look(31 * time.Second); s.Deliveries == nil || s.Deliveries.Pending != 7 {
+			t.Errorf("after it: %+v", s)
+		}
+		ledger.set(func() { ledger.database = receiverstatus.Database{Reason: "ConnectionRefused"} })
+		if s := look(6 * time.Second); s.Database.Reachable || s.Deliveries == nil {
+			t.Errorf("while the second count is under way: %+v", s)
 		}
 	})
 }

@@ -15,9 +15,6 @@ import (
 // minutes are merged: totals stay right, and only their time becomes coarse.
 const maxPending = 1024
 
-// nameRejected is the name of the counts that have a cause.
-const nameRejected = "rejected"
-
 // Tally counts what happens to requests, until the ledger has taken the counts.
 type Tally struct {
 	now func() time.Time
@@ -43,7 +40,7 @@ func (t *Tally) Add(name, cause string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.add(counter{name, cause, t.now().UTC().Truncate(time.Minute)}, 1)
-	if name == nameRejected {
+	if name == receiver.CountRejected {
 		t.rejections[cause]++
 	}
 }

@@ -74,6 +74,7 @@ func (w *World) Start(ctx context.Context) error {
 	}{
 		{"cluster", w.startCluster},
 		{"binaries and image", w.buildImage},
+		{"clean table", w.stopServers},
 		{"Postgres", w.StartDatabase},
 		{"empty shop", w.reset},
 		{"sink", w.StartSink},
@@ -98,18 +99,26 @@ func (w *World) Stop(ctx context.Context) error {
 	if err := w.leaveCluster(ctx); err != nil {
 		return err
 	}
-	if err := w.StopSink(ctx); err != nil {
+	if err := w.stopServers(ctx); err != nil {
 		return err
-	}
-	if server, err := postgres.Attach(w.databaseFolder()); err == nil {
-		if err := server.Stop(); err != nil {
-			return err
-		}
 	}
 	if err := os.RemoveAll(w.State); err != nil {
 		return fmt.Errorf("remove the story's folder: %w", err)
 	}
 	return nil
+}
+
+// stopServers ends the sink and the Postgres of an earlier telling: they may listen where its cluster reached them.
+func (w *World) stopServers(ctx context.Context) error {
+	if err := w.StopSink(ctx); err != nil {
+		return err
+	}
+	server, err := postgres.Attach(w.databaseFolder())
+	if err != nil {
+		// None is running.
+		return nil
+	}
+	return server.Stop()
 }
 
 // leaveCluster removes the shop and the operator from a cluster that answers.

@@ -1,1 +1,2 @@
-SELECT count(*) FROM hookonce.failed_delivery WHERE scope = $1
+-- Bounded: of more, as many as $2 are counted.
+SELECT count(*) FROM (SELECT FROM hookonce.failed_delivery WHERE scope = $1 ORDER BY failed_at LIMIT $2) AS f

@@ -1,38 +1,40 @@
 -- Every change asks for the token of the lease under which the attempt was made: a late writer changes nothing, and its
--- attempt is not in the history.
+-- attempt is not in the history. One batch may hold a late attempt and the current one of the same delivery, so what was
+-- changed is known by n, the attempt's place in the batch, and never by the delivery's id.
 WITH s AS (
   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::bigint[], $5::int[], $6::timestamptz[], $7::int[],
     $8::int[], $9::text[])
-    AS s (id, token, outcome, delay_us, number, started_at, duration_ms, status_code, reason)
+    WITH ORDINALITY AS s (id, token, outcome, delay_us, number, started_at, duration_ms, status_code, reason, n)
 ), delivered AS (
   DELETE FROM hookonce.delivery d USING s
   WHERE s.outcome = 1 AND d.id = s.id AND d.lease_token = s.token
-  RETURNING d.id, d.event, d.scope, d.destination
+  RETURNING s.n, d.event, d.scope, d.destination
 ), retried AS (
   UPDATE hookonce.delivery d
   SET next_attempt_at = clock_timestamp() + s.delay_us * interval '1 microsecond', attempts = d.attempts + 1,
       lease_token = NULL, leased_until = NULL
   FROM s WHERE s.outcome = 2 AND d.id = s.id AND d.lease_token = s.token
-  RETURNING d.id, d.event, d.scope, d.destination
+  RETURNING s.n, d.event, d.scope, d.destination
 ), exhausted AS (
   DELETE FROM hookonce.delivery d USING s
   WHERE s.outcome = 3 AND d.id = s.id AND d.lease_token = s.token
-  RETURNING d.*
+  RETURNING s.n, d.*
 ), failed AS (
   INSERT INTO hookonce.failed_delivery (id, event, event_received_at, scope, attempts, status_code, destination, event_id,
     reason, idempotency_key, content_type, body)
   SELECT x.id, x.event, x.event_received_at, x.scope, x.attempts + 1, s.status_code, x.destination,
          coalesce(e.event_id, ''), s.reason, x.idempotency_key, x.content_type, x.body
-  FROM exhausted x JOIN s ON s.id = x.id
+  FROM exhausted x JOIN s ON s.n = x.n
   LEFT JOIN hookonce.event e ON e.id = x.event AND e.received_at = x.event_received_at
 ), settled AS (
-  SELECT id, event, scope, destination FROM delivered
-  UNION ALL SELECT id, event, scope, destination FROM retried
-  UNION ALL SELECT id, event, scope, destination FROM exhausted
+  SELECT n, event, scope, destination FROM delivered
+  UNION ALL SELECT n, event, scope, destination FROM retried
+  UNION ALL SELECT n, event, scope, destination FROM exhausted
+), history AS (
+  INSERT INTO hookonce.attempt (started_at, delivery, event, scope, number, duration_ms, status_code, outcome, destination,
+    reason)
+  SELECT s.started_at, s.id, t.event, t.scope, s.number, s.duration_ms, s.status_code, s.outcome, t.destination,
+         nullif(s.reason, '')
+  FROM settled t JOIN s ON s.n = t.n
 )
-INSERT INTO hookonce.attempt (started_at, delivery, event, scope, number, duration_ms, status_code, outcome, destination,
-  reason)
-SELECT s.started_at, s.id, t.event, t.scope, s.number, s.duration_ms, s.status_code, s.outcome, t.destination,
-       nullif(s.reason, '')
-FROM settled t JOIN s ON s.id = t.id
-RETURNING delivery
+SELECT n FROM settled

@@ -2,4 +2,4 @@
 -- is not known, none is removed.
 SELECT clock_timestamp() - $1::interval, clock_timestamp() - $2::interval, clock_timestamp() - $3::interval,
        CASE WHEN bool_or(claims_kept IS NULL) THEN NULL ELSE clock_timestamp() - max(claims_kept) END
-FROM hookonce.scope WHERE starts_with(name, 'endpoint:')
+FROM hookonce.scope WHERE starts_with(name, $4)

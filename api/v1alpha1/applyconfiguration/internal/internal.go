@@ -26,6 +26,10 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.hookonce.hookonce.api.v1alpha1.BodyBetweenAttempts
+  scalar: string
+- name: com.github.hookonce.hookonce.api.v1alpha1.BodyReuse
+  scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.Database
   map:
     fields:
@@ -151,6 +155,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.hookonce.hookonce.api.v1alpha1.HMACScheme
   map:
     fields:
+    - name: bodyBetweenAttempts
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.BodyBetweenAttempts
     - name: eventID
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.HeaderOrPath
@@ -384,6 +391,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.hookonce.hookonce.api.v1alpha1.Verification
   map:
     fields:
+    - name: bodyReuse
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.BodyReuse
     - name: hmac
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.HMACScheme

@@ -20,9 +20,13 @@ type EffectApplyConfiguration struct {
 	EventTypes []apiv1alpha1.EventTypePattern `json:"eventTypes,omitempty"`
 	// function to call, with its schema: shop.on_invoice_paid. It takes one argument of type hookonce.event (the ledger's
 	// schema) and returns jsonb, the stored result. An error rolls everything back and the provider is asked to retry;
-	// SQLSTATE HK001 means refused: the claim is kept and the provider gets a 2xx.
+	// SQLSTATE HK001 means refused: the claim is kept and the provider gets a 2xx. A function cannot wait for a lock longer
+	// than 2 s, since the provider waits meanwhile: it fails, and the provider is asked to retry.
 	Function *string `json:"function,omitempty"`
 	// key says what the effect happens once for: Event, or ResourceAndType. Default Event.
+	// ResourceAndType belongs to the function's name in the ledger: two effects, of one endpoint or of several with the same
+	// ledger, that call the same function share it, and a function under another name books everything again. An event
+	// without a resource id has the effect once for its event id, as with Event.
 	Key *apiv1alpha1.EffectKey `json:"key,omitempty"`
 }
 

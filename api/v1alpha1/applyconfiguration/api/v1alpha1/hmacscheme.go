@@ -5,6 +5,10 @@
 
 package v1alpha1
 
+import (
+	apiv1alpha1 "github.com/hookonce/hookonce/api/v1alpha1"
+)
+
 // HMACSchemeApplyConfiguration represents a declarative configuration of the HMACScheme type for use
 // with apply.
 //
@@ -21,10 +25,15 @@ type HMACSchemeApplyConfiguration struct {
 	Timestamp *HMACTimestampApplyConfiguration `json:"timestamp,omitempty"`
 	// eventID says where the id of the delivery is. It must be 1 to 255 printable ASCII characters without spaces.
 	EventID *HeaderOrPathApplyConfiguration `json:"eventID,omitempty"`
-	// eventIDSigned says whether the signature covers the id. When false, the digest of the body is claimed too, so that
-	// a captured delivery with a made-up id has no second effect. Default: true when the id is read from the body or
+	// eventIDSigned says whether the signature covers the id. When false, the digest of the body is claimed too (see
+	// bodyReuse), so that a captured delivery with a made-up id has no second effect. Default: true when the id is read from the body or
 	// stringToSign contains {id}, false otherwise.
 	EventIDSigned *bool `json:"eventIDSigned,omitempty"`
+	// bodyBetweenAttempts says whether the provider sends the same body with each attempt of one event: Same, where another
+	// body under a known id is a conflict and answered with 422, or Changes, where it is a duplicate, for providers that
+	// write a counter or a time of the attempt into the body. With Changes a second event under an id by mistake goes
+	// unnoticed. Default Same.
+	BodyBetweenAttempts *apiv1alpha1.BodyBetweenAttempts `json:"bodyBetweenAttempts,omitempty"`
 	// eventType says where the type of the event is. Absent: every event has the empty type.
 	EventType *HeaderOrPathApplyConfiguration `json:"eventType,omitempty"`
 	// resourceID says where the id of the thing that the event is about is. Needed by effects with key ResourceAndType.
@@ -82,6 +91,14 @@ func (b *HMACSchemeApplyConfiguration) WithEventID(value *HeaderOrPathApplyConfi
 // If called multiple times, the EventIDSigned field is set to the value of the last call.
 func (b *HMACSchemeApplyConfiguration) WithEventIDSigned(value bool) *HMACSchemeApplyConfiguration {
 	b.EventIDSigned = &value
+	return b
+}
+
+// WithBodyBetweenAttempts sets the BodyBetweenAttempts field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the BodyBetweenAttempts field is set to the value of the last call.
+func (b *HMACSchemeApplyConfiguration) WithBodyBetweenAttempts(value apiv1alpha1.BodyBetweenAttempts) *HMACSchemeApplyConfiguration {
+	b.BodyBetweenAttempts = &value
 	return b
 }
 

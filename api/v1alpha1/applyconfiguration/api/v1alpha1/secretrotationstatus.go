@@ -15,7 +15,8 @@ import (
 //
 // SecretRotationStatus is how far a rotation is.
 type SecretRotationStatusApplyConfiguration struct {
-	// conditions of the rotation; the reason of Ready is its state.
+	// conditions of the rotation. The reason of Ready is its state: Pending, Propagating, OverlapActive, Retiring and
+	// Completed, or AlreadyCurrent, Superseded, Revoked or Rejected.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// observedGeneration is the generation of the spec that this status is about.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`

@@ -26,6 +26,11 @@ type VerificationApplyConfiguration struct {
 	// overlap is how long the former secret stays accepted after the bytes of secretRef changed, counted from the moment
 	// that the last ready receiver has the new one. Default 24h; from 0s to 168h. A SecretRotation brings its own.
 	Overlap *apiv1alpha1.Duration `json:"overlap,omitempty"`
+	// bodyReuse says what a known body under a new event id is, where the signature does not cover the id (GitHub, and HMAC
+	// with such an id): Duplicate, which gets the stored answer, or NewEvent, for providers that send identical bodies on
+	// purpose. NewEvent gives up a protection: whoever has captured one delivery can have its effects again, as often as they
+	// make up an id, for as long as its secret is accepted. Default Duplicate.
+	BodyReuse *apiv1alpha1.BodyReuse `json:"bodyReuse,omitempty"`
 	// hmac describes the scheme when scheme is HMAC, and is absent otherwise.
 	HMAC *HMACSchemeApplyConfiguration `json:"hmac,omitempty"`
 }
@@ -65,6 +70,14 @@ func (b *VerificationApplyConfiguration) WithTolerance(value apiv1alpha1.Duratio
 // If called multiple times, the Overlap field is set to the value of the last call.
 func (b *VerificationApplyConfiguration) WithOverlap(value apiv1alpha1.Duration) *VerificationApplyConfiguration {
 	b.Overlap = &value
+	return b
+}
+
+// WithBodyReuse sets the BodyReuse field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the BodyReuse field is set to the value of the last call.
+func (b *VerificationApplyConfiguration) WithBodyReuse(value apiv1alpha1.BodyReuse) *VerificationApplyConfiguration {
+	b.BodyReuse = &value
 	return b
 }
 

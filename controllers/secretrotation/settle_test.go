@@ -1,0 +1,49 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package secretrotation
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/hookonce/hookonce/api/v1alpha1"
+	"github.com/hookonce/hookonce/internal/reconcile"
+	"github.com/hookonce/hookonce/internal/rotation"
+)
+
+// TestFailuresKeepTheState fails to read something in every state: siblings go by the state, and a finished rotation repeats
+// it for ever.
+func TestFailuresKeepTheState(t *testing.T) {
+	for _, state := range []rotation.State{
+		rotation.Pending, rotation.Propagating, rotation.OverlapActive, rotation.Completed, rotation.Rejected,
+	} {
+		t.Run(string(state), func(t *testing.T) {
+			was := reconcile.NewConditions(1, nil)
+			setConditions(was, rotation.Decision{State: state, Reason: "Because", Message: "as it is"})
+			c := reconcile.NewConditions(2, was.List)
+			if _, err := settle(c, time.Minute, errors.New("no answer")); err == nil {
+				t.Error("the failure is not tried again")
+			}
+			ready := c.Find(v1alpha1.ConditionReady)
+			if rotation.State(ready.Reason) != state || ready.Message != "as it is" {
+				t.Errorf("Ready is %+v", ready)
+			}
+			if state != rotation.OverlapActive && state != rotation.Completed && reasonIn(c.List) != "Because" {
+				t.Errorf("the reason is %s", reasonIn(c.List))
+			}
+			told := meta.FindStatusCondition(c.List, v1alpha1.ConditionReconciling)
+			if state != rotation.Rejected && (told == nil || !strings.Contains(told.Message, "no answer")) {
+				t.Errorf("Reconciling is %+v", told)
+			}
+		})
+	}
+	c := reconcile.NewConditions(1, nil)
+	if _, err := settle(c, time.Minute, errors.New("no answer")); err == nil || c.Find(v1alpha1.ConditionReady) == nil {
+		t.Errorf("a rotation that nothing is known of says %+v (%v)", c.List, err)
+	}
+}

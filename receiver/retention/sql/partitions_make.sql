@@ -1,1 +1,0 @@
-SELECT hookonce.ensure_partitions($1)
