@@ -37,11 +37,11 @@ func (s *shop) closeGate() func() {
 }
 
 // fork runs `receiver serve` as a process of its own.
-func (s *shop) fork() (*running, *exec.Cmd) {
+func (s *shop) fork(args ...string) (*running, *exec.Cmd) {
 	s.t.Helper()
 	self, err := os.Executable()
 	must(s.t, err)
-	cmd := exec.Command(self, s.serveArgs(s.url)...)
+	cmd := exec.Command(self, append(s.serveArgs(s.url), args...)...)
 	cmd.Env = append(os.Environ(), asReceiver+"=1")
 	log, err := cmd.StderrPipe()
 	must(s.t, err)

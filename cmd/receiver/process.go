@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"github.com/hookonce/hookonce/internal/receiverstatus"
 	"github.com/hookonce/hookonce/receiver"
 	"github.com/hookonce/hookonce/receiver/ingest"
@@ -93,7 +95,7 @@ func (p *process) run(ctx context.Context, public, private net.Listener) error {
 	}
 	p.log.Info("Serving", "public", public.Addr().String(), "private", private.Addr().String(), "version", version)
 	server := ingest.NewServer("", handler, p.log)
-	err = ingest.Serve(ctx, server, public, p.flags.drainDelay, drainGrace)
+	err = ingest.Serve(ctx, server, netutil.LimitListener(public, p.flags.maxConnections), p.flags.drainDelay, drainGrace)
 	fail(err)
 	<-opened
 	if out := p.outbound.Load(); out != nil {

@@ -21,6 +21,7 @@ type serveFlags struct {
 	publicAddress, privateAddress string
 	drainDelay, flushInterval     time.Duration
 	sampleInterval                time.Duration
+	maxConnections                int
 }
 
 func newServe(log func() *slog.Logger) *cobra.Command {
@@ -55,6 +56,8 @@ func newServe(log func() *slog.Logger) *cobra.Command {
 		"folder with the user's own signing secret in the file secret (default: only the keyring counts)")
 	flags.StringVar(&f.publicAddress, "public-address", ":8080", "where providers are served")
 	flags.StringVar(&f.privateAddress, "private-address", ":8081", "where the status, the probes and the metrics are")
+	flags.IntVar(&f.maxConnections, "max-connections", 4096,
+		"how many connections to the public port are open at once; further ones wait until others end")
 	flags.DurationVar(&f.drainDelay, "drain-delay", 5*time.Second,
 		"how long to go on serving after SIGTERM, until nobody routes here any more")
 	flags.DurationVar(&f.flushInterval, "counter-flush-interval", 10*time.Second, "how often counters are written to the ledger")
@@ -69,6 +72,9 @@ func (f *serveFlags) check() error {
 	}
 	if f.keyringDir == "" {
 		return usagef("--keyring-dir is required")
+	}
+	if f.maxConnections <= 0 {
+		return usagef("--max-connections must be positive")
 	}
 	if f.drainDelay < 0 || f.flushInterval <= 0 || f.sampleInterval <= 0 {
 		return usagef("--drain-delay must not be negative; --counter-flush-interval and --sample-interval must be positive")
