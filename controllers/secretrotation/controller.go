@@ -122,19 +122,7 @@ func (r *Reconciler) report(ctx context.Context, p *pass, failure error) (ctrl.R
 		// Somebody else was faster: nothing is known, so nothing is said.
 		return reconcile.Settle(conditions, 0, reconcile.Ready{}, failure)
 	}
-	var result ctrl.Result
-	var status *v1alpha1ac.SecretRotationStatusApplyConfiguration
-	if failure == nil {
-		setConditions(conditions, p.decision)
-		status = statusOf(p)
-		result.RequeueAfter = p.decision.WakeAfter
-	} else {
-		p.decision = rotation.Decision{}
-		status = statusAsItWas(p.object)
-		result, failure = settle(conditions, r.intervals.Secret, failure)
-	}
-	status.WithConditions(conditions.ApplyConfigurations()...)
-
+	status, result, failure := r.conclude(p, conditions, failure)
 	r.announceEvicted(p)
 	_, err := r.applier.ApplyStatus(ctx, withStatus(p.object, status), p.object, reconcile.FieldOwner)
 	switch {
@@ -147,4 +135,22 @@ func (r *Reconciler) report(ctx context.Context, p *pass, failure error) (ctrl.R
 	}
 	r.announce(p, conditions)
 	return result, failure
+}
+
+// conclude says what a pass came to: the status to write, and when to look again.
+func (r *Reconciler) conclude(
+	p *pass, conditions *reconcile.Conditions, failure error,
+) (*v1alpha1ac.SecretRotationStatusApplyConfiguration, ctrl.Result, error) {
+	var result ctrl.Result
+	var status *v1alpha1ac.SecretRotationStatusApplyConfiguration
+	if failure == nil {
+		setConditions(conditions, p.decision)
+		status = statusOf(p)
+		result.RequeueAfter = p.decision.WakeAfter
+	} else {
+		p.decision = rotation.Decision{}
+		status = statusAsItWas(p.object)
+		result, failure = settle(conditions, r.intervals.Secret, failure)
+	}
+	return status.WithConditions(conditions.ApplyConfigurations()...), result, failure
 }

@@ -26,7 +26,8 @@ func TestFailuresKeepTheState(t *testing.T) {
 			was := reconcile.NewConditions(1, nil)
 			setConditions(was, rotation.Decision{State: state, Reason: "Because", Message: "as it is"})
 			c := reconcile.NewConditions(2, was.List)
-			if _, err := settle(c, time.Minute, errors.New("no answer")); err == nil {
+			p := &pass{object: &v1alpha1.SecretRotation{Status: v1alpha1.SecretRotationStatus{Conditions: was.List}}}
+			if _, _, err := (&Reconciler{}).conclude(p, c, errors.New("no answer")); err == nil {
 				t.Error("the failure is not tried again")
 			}
 			ready := c.Find(v1alpha1.ConditionReady)
