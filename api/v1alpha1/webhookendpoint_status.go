@@ -90,10 +90,10 @@ type DeliveriesStatus struct {
 	// rejected counts requests that were refused: wrong signature, malformed, too large, same id with another body.
 	// +optional
 	Rejected int64 `json:"rejected"`
-	// pending counts outbox deliveries under way or waiting for a retry.
+	// pending counts outbox deliveries under way or waiting for a retry. 100000 means that many or more.
 	// +optional
 	Pending int64 `json:"pending"`
-	// failed counts outbox deliveries that ran out of attempts and wait for a replay.
+	// failed counts outbox deliveries that ran out of attempts and wait for a replay. 100000 means that many or more.
 	// +optional
 	Failed int64 `json:"failed"`
 	// oldestPendingTime is when the oldest pending delivery was accepted.

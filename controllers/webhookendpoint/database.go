@@ -43,7 +43,12 @@ func (p *pass) judgeDatabase() {
 		p.unreachable(reports[broken])
 		return
 	}
-	p.conditions.True(v1alpha1.ConditionDatabaseReachable, v1alpha1.ReasonConnected, "Receivers reach Postgres")
+	message := "Receivers reach Postgres"
+	// A receiver that goes on with the connection URI that it had says so here.
+	if i := slices.IndexFunc(reports, func(report receiverstatus.Database) bool { return report.Message != "" }); i >= 0 {
+		message += ": " + short(reports[i].Message)
+	}
+	p.conditions.True(v1alpha1.ConditionDatabaseReachable, v1alpha1.ReasonConnected, "%s", message)
 	p.judgeDurability(reports)
 }
 

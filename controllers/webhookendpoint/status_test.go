@@ -109,13 +109,13 @@ func TestDatabase(t *testing.T) {
 
 	receivers.each(func(status *receiverstatus.Status) {
 		status.Database = receiverstatus.Database{
-			Reachable: true, Reason: "Connected", Checked: b.clock.now(),
+			Reachable: true, Reason: "Connected", Checked: b.clock.now(), Message: "the new connection URI is refused",
 			Settings: map[string]string{"synchronous_commit": "off", "fsync": "on"},
 		}
 	})
 	b.settle("payments")
 	endpoint = b.endpoint("payments")
-	expect(t, endpoint, v1alpha1.ConditionDatabaseReachable, metav1.ConditionTrue, v1alpha1.ReasonConnected)
+	expect(t, endpoint, v1alpha1.ConditionDatabaseReachable, metav1.ConditionTrue, v1alpha1.ReasonConnected, "the new connection URI is refused")
 	expect(t, endpoint, v1alpha1.ConditionDurabilityVerified, metav1.ConditionFalse, v1alpha1.ReasonNotDurable, "fsync=on, synchronous_commit=off")
 	expect(t, endpoint, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAvailable)
 }

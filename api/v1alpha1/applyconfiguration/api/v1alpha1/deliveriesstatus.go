@@ -25,9 +25,9 @@ type DeliveriesStatusApplyConfiguration struct {
 	Duplicates *int64 `json:"duplicates,omitempty"`
 	// rejected counts requests that were refused: wrong signature, malformed, too large, same id with another body.
 	Rejected *int64 `json:"rejected,omitempty"`
-	// pending counts outbox deliveries under way or waiting for a retry.
+	// pending counts outbox deliveries under way or waiting for a retry. 100000 means that many or more.
 	Pending *int64 `json:"pending,omitempty"`
-	// failed counts outbox deliveries that ran out of attempts and wait for a replay.
+	// failed counts outbox deliveries that ran out of attempts and wait for a replay. 100000 means that many or more.
 	Failed *int64 `json:"failed,omitempty"`
 	// oldestPendingTime is when the oldest pending delivery was accepted.
 	OldestPendingTime *v1.Time `json:"oldestPendingTime,omitempty"`
