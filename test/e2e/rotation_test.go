@@ -34,10 +34,11 @@ func (p *provider) run(ctx context.Context, endpoint, url string) error {
 		answers, err := world.SendTo(ctx, url, story.Delivery{
 			Endpoint: endpoint, EventID: world.Event(name), ResourceID: world.Invoice(name), Secrets: []string{*p.secret.Load()},
 		})
-		if ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
+			// What was under way at the end says nothing.
+			continue
+		case err != nil:
 			return err
 		}
 		p.sent++

@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -172,7 +174,7 @@ func (w *World) ReceiverStatus(ctx context.Context, name string) (receiverstatus
 		if !podReady(pod) {
 			continue
 		}
-		out, err := w.Kubectl(ctx, "get", "--raw", proxied(pod, privatePort, receiverstatus.Path))
+		out, err := w.fetch(ctx, pod, privatePort, receiverstatus.Path)
 		if err != nil {
 			return status, err
 		}
@@ -193,7 +195,7 @@ func (w *World) Reconciles(ctx context.Context) (int, error) {
 	if len(pods.Items) != 1 {
 		return 0, fmt.Errorf("%d operators run instead of one", len(pods.Items))
 	}
-	metrics, err := w.Kubectl(ctx, "get", "--raw", proxied(pods.Items[0], metricsPort, "/metrics"))
+	metrics, err := w.fetch(ctx, pods.Items[0], metricsPort, "/metrics")
 	if err != nil {
 		return 0, err
 	}
@@ -211,7 +213,23 @@ func (w *World) Reconciles(ctx context.Context) (int, error) {
 	return total, nil
 }
 
-// proxied is the path at which the API server passes requests on to a pod.
-func proxied(pod corev1.Pod, port int, path string) string {
-	return fmt.Sprintf("/api/v1/namespaces/%s/pods/%s:%d/proxy%s", pod.Namespace, pod.Name, port, path)
+// fetch reads a page of a pod: through the API server, which passes nothing on to the loopback addresses of a process node.
+func (w *World) fetch(ctx context.Context, pod corev1.Pod, port int, path string) (string, error) {
+	if w.cluster.node != nodeProcess {
+		return w.Kubectl(ctx, "get", "--raw", fmt.Sprintf("/api/v1/namespaces/%s/pods/%s:%d/proxy%s", pod.Namespace, pod.Name, port, path))
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://%s:%d%s", pod.Status.PodIP, port, path), nil)
+	if err != nil {
+		return "", fmt.Errorf("read %s of %s: %w", path, pod.Name, err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", fmt.Errorf("read %s of %s: %w", path, pod.Name, err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return "", fmt.Errorf("read %s of %s: %w", path, pod.Name, err)
+	}
+	return string(body), nil
 }

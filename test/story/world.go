@@ -113,12 +113,10 @@ func (w *World) stopServers(ctx context.Context) error {
 	if err := w.StopSink(ctx); err != nil {
 		return err
 	}
-	server, err := postgres.Attach(w.databaseFolder())
-	if err != nil {
-		// None is running.
-		return nil
+	if server, err := postgres.Attach(w.databaseFolder()); err == nil {
+		return server.Stop()
 	}
-	return server.Stop()
+	return nil
 }
 
 // leaveCluster removes the shop and the operator from a cluster that answers.
@@ -126,19 +124,21 @@ func (w *World) leaveCluster(ctx context.Context) error {
 	if err := w.findCluster(ctx); err != nil {
 		return err
 	}
-	if _, err := w.Kubectl(ctx, "get", "--raw", "/readyz", "--request-timeout=5s"); err != nil {
+	if !w.answers(ctx) {
 		w.Say("  the cluster does not answer: nothing to remove in it")
 		return nil
 	}
 	if err := w.deleteShop(ctx); err != nil {
 		return err
 	}
-	operator := filepath.Join(w.State, "operator")
-	if _, err := os.Stat(operator); err != nil {
-		return nil
-	}
-	_, err := w.Kubectl(ctx, "delete", "-k", operator, "--ignore-not-found", "--timeout=120s")
+	_, err := w.Kubectl(ctx, "delete", "-k", "config/default", "--ignore-not-found", "--timeout=120s")
 	return err
+}
+
+// answers says whether the cluster's API server does.
+func (w *World) answers(ctx context.Context) bool {
+	_, err := w.Kubectl(ctx, "get", "--raw", "/readyz", "--request-timeout=5s")
+	return err == nil
 }
 
 // buildImage builds both binaries and loads them into the cluster under a tag that changes with them, so that pods of an
