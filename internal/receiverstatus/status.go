@@ -28,6 +28,8 @@ type Status struct {
 	// Rejections counts refused requests by cause since the receiver started. Those answered 503 are not among them.
 	Rejections map[string]int64 `json:"rejections,omitempty"`
 	Database   Database         `json:"database"`
+	// Effects lists the effects whose function failed the last time that it was called, with that failure.
+	Effects []Effect `json:"effects,omitempty"`
 	// Deliveries are counts from the ledger; nil while the database has never answered.
 	Deliveries *Deliveries `json:"deliveries,omitempty"`
 }
@@ -88,6 +90,17 @@ type Database struct {
 	// did not answer.
 	Durable  bool              `json:"durable"`
 	Settings map[string]string `json:"settings,omitempty"`
+}
+
+// Effect is the last failure of an effect that has not succeeded since. Its events are answered with 503 meanwhile.
+type Effect struct {
+	Name     string `json:"name"`
+	Function string `json:"function"`
+	// Code is the SQLSTATE; the function's own message may quote the event, so it is not here.
+	Code string `json:"code"`
+	// Failures counts the calls that failed since the last success, in this receiver.
+	Failures int64     `json:"failures"`
+	Since    time.Time `json:"since"`
 }
 
 // Deliveries are counts from the ledger, over all receivers of the endpoint. Pending and Failed are at most 100,000: a
