@@ -9,9 +9,9 @@ import "errors"
 type Event struct {
 	// ID is the provider's id of the delivery: 1 to 255 bytes from ! to ~.
 	ID string
-	// Type is the provider's event type; empty if it has none.
+	// Type is the provider's event type: 1 to 255 bytes of UTF-8 without control characters; empty if it has none.
 	Type string
-	// ResourceID is the id of the thing that the event is about; empty if it has none.
+	// ResourceID is the id of the thing that the event is about: a text like Type; empty if it has none.
 	ResourceID string
 	// ContentType is the request's Content-Type as received.
 	ContentType string

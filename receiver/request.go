@@ -15,7 +15,8 @@ type Request struct {
 
 // Verified is what a request whose signature holds says about its event.
 type Verified struct {
-	// EventID is never empty; EventType and ResourceID are empty if the event has none.
+	// EventID is never empty; EventType and ResourceID are empty if the event has none, and are otherwise 1 to 255 bytes of
+	// UTF-8 without control characters. A type that cannot be such a text counts as none.
 	EventID    string
 	EventType  string
 	ResourceID string
@@ -69,8 +70,7 @@ const (
 	CauseMissingEventID = "missing_event_id"
 	// CauseBadEventID (400): the id is not a string of 1 to 255 bytes from ! to ~.
 	CauseBadEventID = "bad_event_id"
-	// CauseBadEventType (400): the type is there and is not such a string.
-	CauseBadEventType = "bad_event_type"
-	// CauseBadResourceID (400): the resource id is there and is neither such a string nor a natural number.
+	// CauseBadResourceID (400): the resource id is there and is neither 1 to 255 bytes of UTF-8 without control characters
+	// nor a natural number.
 	CauseBadResourceID = "bad_resource_id"
 )

@@ -18,7 +18,7 @@ const (
 	text
 	// number is a JSON number.
 	number
-	// other is a JSON boolean, object or array: nothing that an id can be.
+	// other is a JSON boolean, object or array: nothing that a text can be made of.
 	other
 )
 
@@ -43,30 +43,38 @@ func extract(s scheme.Scheme, r *Request) (Verified, error) {
 		return Verified{}, reject(receiver.CauseMalformedBody)
 	}
 	found := lookup{request: r, values: values}
-	id, eventType, resource := found.first(s.EventID), found.first(s.EventType), found.first(s.ResourceID)
+	id, eventType, resource := found.first(s.EventID, asFound), found.first(s.EventType, asTextOrAbsent), found.first(s.ResourceID, asFound)
 	switch {
 	case id.kind == absent:
 		return Verified{}, reject(receiver.CauseMissingEventID)
 	case id.kind != text || !isToken(id.text):
 		return Verified{}, reject(receiver.CauseBadEventID)
-	case eventType.kind != absent && (eventType.kind != text || !isToken(eventType.text)):
-		return Verified{}, reject(receiver.CauseBadEventType)
-	case !isResource(resource):
+	case resource.kind != absent && !isStorable(resource):
+		// Taken for absent, it would have effects that are booked once per resource booked once per event: twice.
 		return Verified{}, reject(receiver.CauseBadResourceID)
 	}
 	return Verified{EventID: id.text, EventType: eventType.text, ResourceID: resource.text}, nil
 }
 
-// isResource also accepts natural numbers, digit by digit as they are written: several providers number their resources.
-func isResource(v value) bool {
+func asFound(v value) value { return v }
+
+// asTextOrAbsent passes over what cannot be stored as a text: the type only describes the event, which was signed and is
+// worth more than its type.
+func asTextOrAbsent(v value) value {
+	if isStorable(v) {
+		return v
+	}
+	return value{}
+}
+
+// isStorable accepts texts, and natural numbers digit by digit as they are written: several providers number their things.
+func isStorable(v value) bool {
 	switch v.kind {
-	case absent:
-		return true
 	case text:
-		return isToken(v.text)
+		return isText(v.text)
 	case number:
-		return isToken(v.text) && isNatural(v.text)
-	case other:
+		return isText(v.text) && isNatural(v.text)
+	case absent, other:
 	}
 	return false
 }
@@ -86,8 +94,9 @@ type lookup struct {
 	values  []value
 }
 
-// first returns the first value that the sources have. It must be called once for each list of sources, in order.
-func (l *lookup) first(sources []scheme.Source) value {
+// first returns the first value that the sources have once each was read. It must be called once for each list of sources,
+// in order.
+func (l *lookup) first(sources []scheme.Source, read func(value) value) value {
 	var winner value
 	for _, source := range sources {
 		var v value
@@ -97,7 +106,7 @@ func (l *lookup) first(sources []scheme.Source) value {
 			v = value{kind: text, text: header}
 		}
 		if winner.kind == absent {
-			winner = v
+			winner = read(v)
 		}
 	}
 	return winner

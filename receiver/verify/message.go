@@ -6,12 +6,14 @@ package verify
 import (
 	"net/http"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/hookonce/hookonce/internal/scheme"
 	"github.com/hookonce/hookonce/receiver"
 )
 
-// maxIDBytes is the length of the longest id or type.
+// maxIDBytes is the length of the longest id, type or resource id.
 const maxIDBytes = 255
 
 // signedHead returns what is signed before the body. The id and the timestamp that it contains are the sender's, and are proven
@@ -62,13 +64,27 @@ func expand(s scheme.Scheme, id, timestamp string) (string, bool) {
 	return strings.NewReplacer(scheme.PlaceholderID, id, scheme.PlaceholderTimestamp, timestamp).Replace(head), true
 }
 
-// isToken says whether a text is 1 to 255 bytes from ! to ~: what an id or a type may be.
+// isToken says whether a text is 1 to 255 bytes from ! to ~: what an event id may be.
 func isToken(text string) bool {
 	if text == "" || len(text) > maxIDBytes {
 		return false
 	}
 	for i := range len(text) {
 		if text[i] < 0x21 || text[i] > 0x7e {
+			return false
+		}
+	}
+	return true
+}
+
+// isText says whether a text is 1 to 255 bytes of UTF-8 without control characters: what a type or a resource id may be.
+// The replacement character is refused like what it replaces, since two broken texts would be one.
+func isText(text string) bool {
+	if text == "" || len(text) > maxIDBytes {
+		return false
+	}
+	for _, r := range text {
+		if r == utf8.RuneError || unicode.IsControl(r) {
 			return false
 		}
 	}
