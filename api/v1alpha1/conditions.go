@@ -21,7 +21,7 @@ const (
 	ConditionDurabilityVerified = "DurabilityVerified"
 	// ConditionRetentionHealthy says whether the prune job runs and succeeds.
 	ConditionRetentionHealthy = "RetentionHealthy"
-	// ConditionDeliveriesHealthy says whether deliveries fail. It never touches Ready.
+	// ConditionDeliveriesHealthy says whether deliveries or effects fail. It never touches Ready.
 	ConditionDeliveriesHealthy = "DeliveriesHealthy"
 	// ConditionOverlapActive says whether a former secret is still accepted. An overlap is a healthy state.
 	ConditionOverlapActive = "OverlapActive"
@@ -56,6 +56,7 @@ const (
 	ReasonSingleSecret        = "SingleSecret"
 	ReasonWithinThreshold     = "WithinThreshold"
 	ReasonDeliveriesFailing   = "DeliveriesFailing"
+	ReasonEffectsFailing      = "EffectsFailing"
 	ReasonStatsUnavailable    = "StatsUnavailable"
 	ReasonPruneSucceeded      = "Succeeded"
 	ReasonPruneNotRunYet      = "NotRunYet"

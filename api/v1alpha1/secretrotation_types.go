@@ -135,7 +135,8 @@ type SecretRotationStatus struct {
 	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 
-	// lastOldUseTime is when a delivery last verified with the former secret, to the minute.
+	// lastOldUseTime is when a delivery last verified with the former secret. While that is in use it is written at most
+	// every 5 minutes, so a later use may not show yet.
 	// +optional
 	LastOldUseTime *metav1.Time `json:"lastOldUseTime,omitempty"`
 

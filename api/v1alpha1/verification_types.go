@@ -10,7 +10,7 @@ type SchemeName string
 
 // The schemes that verification.scheme accepts.
 const (
-	// SchemePaymos is Paymos: X-Webhook-Signature with one or more v1 values.
+	// SchemePaymos is Paymos, a payments provider: X-Webhook-Signature with one or more v1 values.
 	SchemePaymos SchemeName = "Paymos"
 	// SchemeStandardWebhooks is the Standard Webhooks specification: webhook-id, webhook-timestamp, webhook-signature.
 	SchemeStandardWebhooks SchemeName = "StandardWebhooks"
@@ -52,8 +52,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.bodyReuse) || self.bodyReuse == 'Duplicate' || self.scheme == 'GitHub' || (has(self.hmac) && (has(self.hmac.eventIDSigned) ? !self.hmac.eventIDSigned : has(self.hmac.eventID.header) && !self.hmac.stringToSign.contains('{id}')))",message="bodyReuse NewEvent changes nothing where the signature covers the event id: remove it; a body under a new id is another event there"
 // +kubebuilder:validation:XValidation:rule="!has(self.hmac) || !has(self.hmac.bodyBetweenAttempts) || self.hmac.bodyBetweenAttempts == 'Same' || (has(self.bodyReuse) && self.bodyReuse == 'NewEvent') || (has(self.hmac.eventIDSigned) ? self.hmac.eventIDSigned : has(self.hmac.eventID.path) || self.hmac.stringToSign.contains('{id}'))",message="hmac.bodyBetweenAttempts Changes needs a signed event id: only a known body tells a captured delivery where the id is not signed. Name an id that is signed, or give that protection up with bodyReuse NewEvent"
 type Verification struct {
-	// scheme is how the provider signs: Paymos, StandardWebhooks, Stripe or GitHub, or HMAC with verification.hmac for
-	// any other provider. No default. A change takes effect in running receivers without a restart.
+	// scheme is how the provider signs: Paymos (a payments provider), StandardWebhooks, Stripe or GitHub, or HMAC with
+	// verification.hmac for any other provider. No default. A change takes effect in running receivers without a restart.
 	// +required
 	Scheme SchemeName `json:"scheme,omitempty"`
 
@@ -210,18 +210,18 @@ type HMACTimestamp struct {
 	Unit string `json:"unit,omitempty"`
 }
 
-// HeaderOrPath says where a value is: in a header, or at a path in the JSON body.
+// HeaderOrPath says where a value is: in a header, or at a path in the JSON body. Exactly one of the two is set.
 //
 // +kubebuilder:validation:XValidation:rule="has(self.header) != has(self.path)",message="set exactly one of header and path"
 type HeaderOrPath struct {
-	// header that carries the value. Upper and lower case are the same.
+	// header that carries the value, if path is absent. Upper and lower case are the same.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:Pattern=`^[-A-Za-z0-9]+$`
 	Header string `json:"header,omitempty"`
 
-	// path of the value in the JSON body: member names joined by dots, such as "data.invoice_id".
+	// path of the value in the JSON body, if header is absent: member names joined by dots, such as "data.invoice_id".
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256

@@ -72,8 +72,9 @@ type ReceiversStatus struct {
 	Summary string `json:"summary,omitempty"`
 }
 
-// DeliveriesStatus counts what the ledger holds. Counts never go back to zero because a database or a receiver is away:
-// then the condition DeliveriesHealthy is Unknown and the last numbers stay.
+// DeliveriesStatus counts what the ledger holds. Receivers write what they have counted at least every 10 s, and one that is
+// killed loses what it counted in its last 10 s; the claims themselves are safe. Counts never go back to zero because a
+// database or a receiver is away: then the condition DeliveriesHealthy is Unknown and the last numbers stay.
 type DeliveriesStatus struct {
 	// observedTime is when these numbers were read; it changes only when one of them does.
 	// +optional
@@ -137,7 +138,8 @@ type SecretStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	NotAfter string `json:"notAfter,omitempty"`
-	// lastUsedTime is when a delivery last verified with the secret, to the minute.
+	// lastUsedTime is when a delivery last verified with the secret. While the secret is in use it is written at most every
+	// 5 minutes, so a later use may not show yet.
 	// +optional
 	LastUsedTime *metav1.Time `json:"lastUsedTime,omitempty"`
 }

@@ -174,7 +174,8 @@ type Effect struct {
 	// key says what the effect happens once for: Event, or ResourceAndType. Default Event.
 	// ResourceAndType belongs to the function's name in the ledger: two effects, of one endpoint or of several with the same
 	// ledger, that call the same function share it, and a function under another name books everything again. An event
-	// without a resource id has the effect once for its event id, as with Event.
+	// without a resource id has the effect once for its event id, as with Event. Schemes that have none at all cannot have
+	// ResourceAndType: GitHub, and HMAC without hmac.resourceID.
 	// +optional
 	Key EffectKey `json:"key,omitempty"`
 }
@@ -214,8 +215,8 @@ type Destination struct {
 
 // Retry says when a failed attempt is made again.
 type Retry struct {
-	// delays before the second and each further attempt; a delivery has one attempt more than there are delays, then it is
-	// failed. Default 1m, 2m, 4m, 8m, 16m, 32m, 1h, 2h, 4h, 8h: eleven attempts over 16 h 3 min.
+	// delays before the second and each further attempt, each at most 168h; a delivery has one attempt more than there are
+	// delays, then it is failed. Default 1m, 2m, 4m, 8m, 16m, 32m, 1h, 2h, 4h, 8h: eleven attempts over 16 h 3 min.
 	// +required
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
@@ -226,7 +227,7 @@ type Retry struct {
 
 // Retention says how long the ledger keeps what it no longer needs. What is unfinished or failed is never removed.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.claims) || !has(self.payloads) || duration(self.payloads) <= duration(self.claims)",message="retention.payloads must not be longer than retention.claims"
+// +kubebuilder:validation:XValidation:rule="!has(self.claims) || !has(self.payloads) || duration(self.claims) < duration('248h') || duration(self.payloads) <= duration(self.claims)",message="retention.payloads must not be longer than retention.claims"
 type Retention struct {
 	// claims is how long an event id is remembered: a delivery that comes later than this is taken for a new one.
 	// Default 720h (30 days); at least 248h: providers retry for up to 75 h 35 min, during an overlap of up to 168 h an event
@@ -236,18 +237,20 @@ type Retention struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('248h')",message="retention.claims must be at least 248h: providers retry for up to 75 h 35 min, former secrets are accepted for up to 168 h more, and an event that is forgotten before is processed twice; set 248h or more, or leave it out for 720h"
 	Claims Duration `json:"claims,omitempty"`
 
-	// payloads is how long bodies and headers are kept after their deliveries are done. Default 168h (7 days).
+	// payloads is how long bodies and headers are kept after their deliveries are done. Default 168h (7 days); at least 1h,
+	// and not longer than claims.
 	// +optional
 	// +default="168h"
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1h')",message="retention.payloads must be at least 1h"
 	Payloads Duration `json:"payloads,omitempty"`
 
-	// schedule of the prune job, five cron fields, in UTC. Default "17 3 * * *": at 03:17 UTC each day.
+	// schedule of the prune job, five cron fields, in UTC: minute, hour, day of month, month and day of week (0 to 6, Sunday
+	// is 0). Default "17 3 * * *": at 03:17 UTC each day.
 	// +optional
 	// +default="17 3 * * *"
 	// +kubebuilder:validation:MinLength=9
 	// +kubebuilder:validation:MaxLength=128
-	// +kubebuilder:validation:XValidation:rule="self.trim().split(' ').filter(f, f != '').size() == 5",message="retention.schedule must have five cron fields: minute hour day-of-month month day-of-week"
+	// +kubebuilder:validation:XValidation:rule="self.upperAscii().matches('^ *([*]|[0-5]?[0-9](-[0-5]?[0-9])?)(/[1-9][0-9]?)?(,([*]|[0-5]?[0-9](-[0-5]?[0-9])?)(/[1-9][0-9]?)?)* +([*]|([01]?[0-9]|2[0-3])(-([01]?[0-9]|2[0-3]))?)(/[1-9][0-9]?)?(,([*]|([01]?[0-9]|2[0-3])(-([01]?[0-9]|2[0-3]))?)(/[1-9][0-9]?)?)* +([*]|(0?[1-9]|[12][0-9]|3[01])(-(0?[1-9]|[12][0-9]|3[01]))?)(/[1-9][0-9]?)?(,([*]|(0?[1-9]|[12][0-9]|3[01])(-(0?[1-9]|[12][0-9]|3[01]))?)(/[1-9][0-9]?)?)* +([*]|(0?[1-9]|1[0-2]|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)(-(0?[1-9]|1[0-2]|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC))?)(/[1-9][0-9]?)?(,([*]|(0?[1-9]|1[0-2]|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)(-(0?[1-9]|1[0-2]|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC))?)(/[1-9][0-9]?)?)* +([*]|([0-6]|SUN|MON|TUE|WED|THU|FRI|SAT)(-([0-6]|SUN|MON|TUE|WED|THU|FRI|SAT))?)(/[1-9][0-9]?)?(,([*]|([0-6]|SUN|MON|TUE|WED|THU|FRI|SAT)(-([0-6]|SUN|MON|TUE|WED|THU|FRI|SAT))?)(/[1-9][0-9]?)?)* *$')",message="retention.schedule must have five cron fields: minute 0-59, hour 0-23, day of month 1-31, month 1-12 or JAN-DEC, day of week 0-6 or SUN-SAT (Sunday is 0); each is *, a number, a range such as 1-5, or a list of these, with a step such as */6 if need be, for instance 17 3 * * *"
 	Schedule string `json:"schedule,omitempty"`
 }
 

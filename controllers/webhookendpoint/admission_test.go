@@ -125,9 +125,17 @@ var refusals = []struct {
 	{"NoEventTypes", endpointManifest, `["invoice.*"]`, "[]", false, "eventTypes"},
 	{"PatternInside", endpointManifest, `"invoice.*"`, `"*.paid"`, false, "eventTypes"},
 	{"ShortClaims", endpointManifest, "claims: 720h", "claims: 247h", false, "retention.claims must be at least 248h"},
+	{"ShortClaimsAlone", endpointManifest, "claims: 720h, payloads: 168h", "claims: 100h", false, "retention.claims must be at least 248h"},
 	{"ShortPayloads", endpointManifest, "payloads: 168h", "payloads: 30m", false, "retention.payloads must be at least 1h"},
 	{"LongPayloads", endpointManifest, "payloads: 168h", "payloads: 721h", false, "must not be longer than retention.claims"},
 	{"Schedule", endpointManifest, "17 3 * * *", "17 3 * * * *", false, "five cron fields"},
+	{"ScheduleMinute", endpointManifest, "17 3 * * *", "99 * * * *", false, "minute 0-59"},
+	{"ScheduleHour", endpointManifest, "17 3 * * *", "17 24 * * *", false, "hour 0-23"},
+	{"ScheduleDay", endpointManifest, "17 3 * * *", "17 3 0 * *", false, "day of month 1-31"},
+	{"ScheduleMonth", endpointManifest, "17 3 * * *", "17 3 * 13 *", false, "month 1-12"},
+	{"ScheduleWeekday", endpointManifest, "17 3 * * *", "17 3 * * 7", false, "day of week 0-6"},
+	{"ScheduleStep", endpointManifest, "17 3 * * *", "*/0 3 * * *", false, "a step such as */6"},
+	{"ScheduleWord", endpointManifest, "17 3 * * *", "once every day at noon", false, "five cron fields"},
 	{"NoSecretRef", endpointManifest, "    secretRef: {name: signing, key: secret}\n", "", false, "secretRef"},
 	{"SecretKey", endpointManifest, "key: secret", `key: "a/b"`, false, "secretRef.key"},
 	{"EndpointRefChanged", rotationManifest, "name: payments", "name: other", true, "endpointRef cannot be changed"},
@@ -173,6 +181,9 @@ func TestAdmissionSaysWhatToDo(t *testing.T) {
 			if !apierrors.IsInvalid(err) {
 				t.Fatalf("got %v, want the manifest to be invalid", err)
 			}
+			if strings.HasPrefix(test.name, "ShortClaims") && strings.Contains(err.Error(), "payloads must not") {
+				t.Errorf("the answer speaks of a field that is right: %v", err)
+			}
 			if !strings.Contains(err.Error(), test.want) {
 				t.Errorf("the refusal does not say %q: %v", test.want, err)
 			}
@@ -191,6 +202,8 @@ func TestAdmissionAccepts(t *testing.T) {
 	admin := controlplane.Client(t, restConfig)
 	for name, test := range map[string]struct{ manifest, replace, with string }{
 		"ShortestClaims":        {endpointManifest, "claims: 720h", "claims: 248h"},
+		"ScheduleLists":         {endpointManifest, "17 3 * * *", "0,15-45/5 */6,23 1-31 jan-Mar,12 Mon-FRI"},
+		"ScheduleSteps":         {endpointManifest, "17 3 * * *", " 5/20  03 31 2 0 "},
 		"BodyReuseDuplicate":    {endpointManifest, "scheme: Paymos", "scheme: Paymos\n    bodyReuse: Duplicate"},
 		"BodyReuseGitHub":       {endpointManifest, "scheme: Paymos", "scheme: GitHub\n    bodyReuse: NewEvent"},
 		"BodyReuseUnsaid":       {unsignedManifest, "      eventIDSigned: false\n", ""},

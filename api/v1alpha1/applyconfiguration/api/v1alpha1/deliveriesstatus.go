@@ -12,8 +12,9 @@ import (
 // DeliveriesStatusApplyConfiguration represents a declarative configuration of the DeliveriesStatus type for use
 // with apply.
 //
-// DeliveriesStatus counts what the ledger holds. Counts never go back to zero because a database or a receiver is away:
-// then the condition DeliveriesHealthy is Unknown and the last numbers stay.
+// DeliveriesStatus counts what the ledger holds. Receivers write what they have counted at least every 10 s, and one that is
+// killed loses what it counted in its last 10 s; the claims themselves are safe. Counts never go back to zero because a
+// database or a receiver is away: then the condition DeliveriesHealthy is Unknown and the last numbers stay.
 type DeliveriesStatusApplyConfiguration struct {
 	// observedTime is when these numbers were read; it changes only when one of them does.
 	ObservedTime *v1.Time `json:"observedTime,omitempty"`

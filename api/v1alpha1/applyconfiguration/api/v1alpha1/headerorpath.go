@@ -8,11 +8,11 @@ package v1alpha1
 // HeaderOrPathApplyConfiguration represents a declarative configuration of the HeaderOrPath type for use
 // with apply.
 //
-// HeaderOrPath says where a value is: in a header, or at a path in the JSON body.
+// HeaderOrPath says where a value is: in a header, or at a path in the JSON body. Exactly one of the two is set.
 type HeaderOrPathApplyConfiguration struct {
-	// header that carries the value. Upper and lower case are the same.
+	// header that carries the value, if path is absent. Upper and lower case are the same.
 	Header *string `json:"header,omitempty"`
-	// path of the value in the JSON body: member names joined by dots, such as "data.invoice_id".
+	// path of the value in the JSON body, if header is absent: member names joined by dots, such as "data.invoice_id".
 	Path *string `json:"path,omitempty"`
 }
 

@@ -18,9 +18,11 @@ type RetentionApplyConfiguration struct {
 	// Default 720h (30 days); at least 248h: providers retry for up to 75 h 35 min, during an overlap of up to 168 h an event
 	// passes with a former secret too, and clocks differ; together 243 h 35 min, rounded up.
 	Claims *apiv1alpha1.Duration `json:"claims,omitempty"`
-	// payloads is how long bodies and headers are kept after their deliveries are done. Default 168h (7 days).
+	// payloads is how long bodies and headers are kept after their deliveries are done. Default 168h (7 days); at least 1h,
+	// and not longer than claims.
 	Payloads *apiv1alpha1.Duration `json:"payloads,omitempty"`
-	// schedule of the prune job, five cron fields, in UTC. Default "17 3 * * *": at 03:17 UTC each day.
+	// schedule of the prune job, five cron fields, in UTC: minute, hour, day of month, month and day of week (0 to 6, Sunday
+	// is 0). Default "17 3 * * *": at 03:17 UTC each day.
 	Schedule *string `json:"schedule,omitempty"`
 }
 

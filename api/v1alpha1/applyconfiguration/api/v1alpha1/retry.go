@@ -14,8 +14,8 @@ import (
 //
 // Retry says when a failed attempt is made again.
 type RetryApplyConfiguration struct {
-	// delays before the second and each further attempt; a delivery has one attempt more than there are delays, then it is
-	// failed. Default 1m, 2m, 4m, 8m, 16m, 32m, 1h, 2h, 4h, 8h: eleven attempts over 16 h 3 min.
+	// delays before the second and each further attempt, each at most 168h; a delivery has one attempt more than there are
+	// delays, then it is failed. Default 1m, 2m, 4m, 8m, 16m, 32m, 1h, 2h, 4h, 8h: eleven attempts over 16 h 3 min.
 	Delays []apiv1alpha1.Duration `json:"delays,omitempty"`
 }
 

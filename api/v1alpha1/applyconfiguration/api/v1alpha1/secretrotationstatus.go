@@ -31,7 +31,8 @@ type SecretRotationStatusApplyConfiguration struct {
 	OverlapEndTime *string `json:"overlapEndTime,omitempty"`
 	// completionTime is when the former secret was gone everywhere.
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
-	// lastOldUseTime is when a delivery last verified with the former secret, to the minute.
+	// lastOldUseTime is when a delivery last verified with the former secret. While that is in use it is written at most
+	// every 5 minutes, so a later use may not show yet.
 	LastOldUseTime *metav1.Time `json:"lastOldUseTime,omitempty"`
 	// currentFingerprint identifies the new secret.
 	CurrentFingerprint *string `json:"currentFingerprint,omitempty"`

@@ -20,7 +20,8 @@ type SecretStatusApplyConfiguration struct {
 	Source *SecretKeyReferenceApplyConfiguration `json:"source,omitempty"`
 	// notAfter is when the secret stops being accepted, as RFC 3339 text. Absent for the current secret.
 	NotAfter *string `json:"notAfter,omitempty"`
-	// lastUsedTime is when a delivery last verified with the secret, to the minute.
+	// lastUsedTime is when a delivery last verified with the secret. While the secret is in use it is written at most every
+	// 5 minutes, so a later use may not show yet.
 	LastUsedTime *v1.Time `json:"lastUsedTime,omitempty"`
 }
 

@@ -14,8 +14,8 @@ import (
 //
 // Verification says how a delivery proves that it comes from the provider.
 type VerificationApplyConfiguration struct {
-	// scheme is how the provider signs: Paymos, StandardWebhooks, Stripe or GitHub, or HMAC with verification.hmac for
-	// any other provider. No default. A change takes effect in running receivers without a restart.
+	// scheme is how the provider signs: Paymos (a payments provider), StandardWebhooks, Stripe or GitHub, or HMAC with
+	// verification.hmac for any other provider. No default. A change takes effect in running receivers without a restart.
 	Scheme *apiv1alpha1.SchemeName `json:"scheme,omitempty"`
 	// secretRef names the Secret and key that hold the signing secret. A changed byte in it is a rotation: the former
 	// secret stays accepted for the overlap. No default.
