@@ -222,7 +222,7 @@ func (w *World) fetch(ctx context.Context, pod corev1.Pod, port int, path string
 	if err != nil {
 		return "", fmt.Errorf("read %s of %s: %w", path, pod.Name, err)
 	}
-	response, err := http.DefaultClient.Do(request)
+	response, err := (&http.Client{Timeout: 10 * time.Second}).Do(request)
 	if err != nil {
 		return "", fmt.Errorf("read %s of %s: %w", path, pod.Name, err)
 	}
