@@ -72,8 +72,9 @@ clean: ## Remove what was built in this checkout. Caches and the cluster stay.
 .PHONY: test
 test: postgres ## Run the unit, golden, envtest and Postgres tests.
 	assets="$$($(CLUSTER_TOOL) envtest-bins)"; \
-	KUBEBUILDER_ASSETS="$$assets" go test -timeout 15m $(PACKAGES)
-	hack/modules.sh --under hack --with-code go test ./...
+	export KUBEBUILDER_ASSETS="$$assets"; \
+	go test -timeout 15m $(PACKAGES); \
+	hack/modules.sh --under hack --with-code go test -tags integration -timeout 15m ./...
 
 .PHONY: verify
 verify: ## Fail if generated files are stale, a go.mod is untidy, a manifest does not build, or lint finds something.
@@ -99,6 +100,10 @@ cluster: ## Bring up the cluster. The first time builds Kubernetes: about 10 min
 .PHONY: cluster-down
 cluster-down: ## Take the local cluster down; nothing of it is left.
 	$(CLUSTER_TOOL) down
+
+.PHONY: cluster-test
+cluster-test: ## Take the local cluster through its whole life, and check that nothing is left of it.
+	go test -C hack/cluster -tags cluster -run TestLife -count 1 -timeout 30m -v .
 
 .PHONY: kubeconfig
 kubeconfig: ## Print the path of the cluster's kubeconfig: export KUBECONFIG=$(make -s kubeconfig)
