@@ -38,10 +38,10 @@ func (r *recording) claim(ctx context.Context) (won bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		batch.Queue(r.l.sql.claimBody, r.scope, r.keys[0], r.id, digest, stateProcessed, statusOK, r.keys[1], standard.Body).
-			Exec(insert)
+		batch.Queue(r.l.sql.claimBody, r.scope, r.keys[0], r.id, digest, stateProcessed, statusOK,
+			r.l.scopeName(), r.keys[1], standard.Body).Exec(insert)
 	} else {
-		batch.Queue(r.l.sql.claim, r.scope, r.keys[0], r.id, digest, stateProcessed, statusOK).Exec(insert)
+		batch.Queue(r.l.sql.claim, r.scope, r.keys[0], r.id, digest, stateProcessed, statusOK, r.l.scopeName()).Exec(insert)
 	}
 	if err := r.conn.SendBatch(ctx, batch).Close(); err != nil {
 		if database.Code(err) == database.CodeLockTimeout {
@@ -76,7 +76,7 @@ func (r *recording) loser(ctx context.Context) (receiver.Receipt, error) {
 
 func (r *recording) lookup(ctx context.Context, statement, end string, batch *pgx.Batch) ([]claimed, error) {
 	var found []claimed
-	batch.Queue(statement, r.scope, r.keys, r.id).Query(func(rows pgx.Rows) (err error) {
+	batch.Queue(statement, r.scope, r.keys, r.id, r.l.scopeName()).Query(func(rows pgx.Rows) (err error) {
 		found, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c claimed, err error) {
 			err = row.Scan(&c.key, &c.digest, &c.status, &c.result, &c.synchronous)
 			return c, err

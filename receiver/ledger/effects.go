@@ -65,8 +65,8 @@ func (r *recording) store(ctx context.Context) error {
 	if err := r.queueDeliveries(batch); err != nil {
 		return err
 	}
-	if guards := r.guards(); len(guards) > 0 {
-		batch.Queue(r.l.sql.effectGuard, guards, resourceKey(e.ResourceID, e.Type), r.id).Query(r.readGuards)
+	if scopes, names := r.scopes(func(c call) bool { return c.guarded }); len(scopes) > 0 {
+		batch.Queue(r.l.sql.effectGuard, scopes, names, resourceKey(e.ResourceID, e.Type), r.id).Query(r.readGuards)
 	}
 	if err := r.conn.SendBatch(ctx, batch).Close(); err != nil {
 		if database.Code(err) == database.CodeLockTimeout {
@@ -102,15 +102,14 @@ func (r *recording) queueDeliveries(batch *pgx.Batch) error {
 	return nil
 }
 
-// guards are the scopes of the effects that are booked once per resource. Two effects with the same function share one.
-func (r *recording) guards() []int32 {
-	var scopes []int32
+// scopes are the numbers and the names of the scopes of some effects. Two effects with the same function share one.
+func (r *recording) scopes(of func(call) bool) (scopes []int32, names []string) {
 	for _, c := range r.calls {
-		if c.guarded {
-			scopes = append(scopes, c.scope)
+		if of(c) {
+			scopes, names = append(scopes, c.scope), append(names, database.EffectPrefix+c.effect.Function)
 		}
 	}
-	return scopes
+	return scopes, names
 }
 
 func (r *recording) readGuards(rows pgx.Rows) error {
@@ -127,18 +126,13 @@ func (r *recording) readGuards(rows pgx.Rows) error {
 
 // readResults gets, for the guards that others won, what they stored. A statement of its own: see lookup.sql.
 func (r *recording) readResults(ctx context.Context) error {
-	var lost []int32
-	for _, c := range r.calls {
-		if !c.won && !c.shared {
-			lost = append(lost, c.scope)
-		}
-	}
+	lost, names := r.scopes(func(c call) bool { return !c.won && !c.shared })
 	if len(lost) == 0 {
 		return nil
 	}
 	stored := map[int32]*string{}
 	batch := &pgx.Batch{}
-	batch.Queue(r.l.sql.effectResults, lost, resourceKey(r.event.ResourceID, r.event.Type)).Query(func(rows pgx.Rows) error {
+	batch.Queue(r.l.sql.effectResults, lost, names, resourceKey(r.event.ResourceID, r.event.Type)).Query(func(rows pgx.Rows) error {
 		var scope int32
 		var text *string
 		_, err := pgx.ForEachRow(rows, []any{&scope, &text}, func() error {

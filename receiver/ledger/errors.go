@@ -19,12 +19,13 @@ import (
 
 // The SQLSTATEs that decide something.
 const (
-	codeRefused       = "HK001"
-	codeNoPartition   = "23514"
-	codeReadOnly      = "25006"
-	codeWrongPassword = "28P01"
-	codeNoLogin       = "28000"
-	severityFatal     = "FATAL"
+	codeRefused        = "HK001"
+	codeNoPartition    = "23514"
+	codeReadOnly       = "25006"
+	codeWrongPassword  = "28P01"
+	codeNoLogin        = "28000"
+	codeDivisionByZero = "22012"
+	severityFatal      = "FATAL"
 )
 
 // rerunCodes say that the transaction did nothing and may do better if it is run again as a whole. True: on another
@@ -39,8 +40,9 @@ var rerunCodes = map[string]bool{
 	codeReadOnly: true,
 }
 
-// errGone says that a claim or an effect that was there is there no longer: pruning removed it in between.
-var errGone = errors.New("the row that won was pruned meanwhile")
+// errGone says that a claim or an effect that was there is there no longer, because pruning removed it in between, or that
+// a scope is not what it was, because the ledger was put back to an earlier state.
+var errGone = errors.New("the row that won was pruned meanwhile, or the ledger was restored")
 
 // unknownOutcomeError says that a commit was sent and its answer did not arrive.
 type unknownOutcomeError struct{ err error }

@@ -5,6 +5,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -192,7 +193,7 @@ func (l *Ledger) makePartitions(ctx context.Context) error {
 
 // abandon rolls back what an error left open. A connection whose trouble may last is closed: the next run gets another.
 func (c *connection) abandon(ctx context.Context, cause error) {
-	if database.Code(cause) == database.CodeNoTable {
+	if database.Code(cause) == database.CodeNoTable || errors.Is(cause, errGone) {
 		c.target.forget()
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abandonTimeout)

@@ -17,10 +17,13 @@ import (
 // endpoint is the scope of this ledger's endpoint.
 func (l *Ledger) endpoint(ctx context.Context, conn *connection) (int32, error) {
 	claims, payloads := l.options.Kept()
-	return l.scope(ctx, conn, database.EndpointPrefix+l.options.Endpoint, claims, payloads)
+	return l.scope(ctx, conn, l.scopeName(), claims, payloads)
 }
 
-// scope returns the number of a scope, and makes it if it is new. Numbers never change, so they are asked for once.
+func (l *Ledger) scopeName() string { return database.EndpointPrefix + l.options.Endpoint }
+
+// scope returns the number of a scope, and makes it if it is new. It is asked for once: numbers do not change, unless the
+// ledger is put back to an earlier state, which the statements that use them find out.
 func (l *Ledger) scope(ctx context.Context, conn *connection, name string, kept ...time.Duration) (int32, error) {
 	if id, known := conn.target.scope(name); known {
 		return id, nil
@@ -56,7 +59,7 @@ func (t *target) keepScope(name string, id int32) {
 	t.scopes[name] = id
 }
 
-// forget is for when the tables may have been made anew.
+// forget is for when the tables may have been made anew, or put back to an earlier state.
 func (t *target) forget() {
 	t.admitted.Store(false)
 	t.mu.Lock()
@@ -68,4 +71,16 @@ func (l *Ledger) findScope(ctx context.Context, conn *connection, name string) (
 	var id int32
 	err := conn.QueryRow(ctx, l.sql.scopeFind, name).Scan(&id)
 	return id, err
+}
+
+// prove fails the transaction with errGone unless the number is still that of the endpoint's scope.
+func (l *Ledger) prove(batch *pgx.Batch, scope int32) {
+	batch.Queue(l.sql.scopeProve, scope, l.scopeName()).QueryRow(func(row pgx.Row) error {
+		var one int64
+		err := row.Scan(&one)
+		if database.Code(err) == codeDivisionByZero {
+			return fmt.Errorf("%w: %w", errGone, err)
+		}
+		return err
+	})
 }

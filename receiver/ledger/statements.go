@@ -20,7 +20,7 @@ type statements struct {
 	session, claim, claimBody, claimSettle, lookup, lookupLocked   string
 	eventInsert, deliveryInsert                                    string
 	effectGuard, effectResults, effectCall, effectStore            string
-	scopeFind, scopeAdd, partitions                                string
+	scopeFind, scopeAdd, scopeProve, partitions                    string
 	lease, settle, replay, clock                                   string
 	counterAdd, counterTotals, pending, failed, lastFailure, check string
 	version                                                        string
@@ -37,7 +37,7 @@ func loadStatements(schema string) (*statements, error) {
 		"lookup": &s.lookup, "lookup_locked": &s.lookupLocked, "event_insert": &s.eventInsert,
 		"delivery_insert": &s.deliveryInsert, "effect_guard": &s.effectGuard, "effect_results": &s.effectResults,
 		"effect_call": &s.effectCall, "effect_store": &s.effectStore, "scope_find": &s.scopeFind,
-		"scope_add": &s.scopeAdd, "partitions": &s.partitions, "lease": &s.lease, "settle": &s.settle,
+		"scope_add": &s.scopeAdd, "scope_prove": &s.scopeProve, "partitions": &s.partitions, "lease": &s.lease, "settle": &s.settle,
 		"replay": &s.replay, "clock": &s.clock, "counter_add": &s.counterAdd, "counter_totals": &s.counterTotals,
 		"pending": &s.pending, "failed": &s.failed, "last_failure": &s.lastFailure, "check": &s.check,
 		"version": &s.version,

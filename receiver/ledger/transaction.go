@@ -37,6 +37,7 @@ func (l *Ledger) transactOnce(ctx context.Context, fill func(batch *pgx.Batch, s
 	scope, err := l.endpoint(ctx, conn)
 	if err == nil {
 		batch := l.begin()
+		l.prove(batch, scope)
 		fill(batch, scope)
 		var tag pgconn.CommandTag
 		batch.Queue("commit").Exec(func(ct pgconn.CommandTag) error {

@@ -2,10 +2,11 @@
 -- body under a fresh id writes nothing. All transactions take the two in this order, so none waits in a circle.
 WITH body AS (
   INSERT INTO hookonce.claim (scope, key, event, body_digest, state, status, result)
-  VALUES ($1, $7, $3, $4, $5, $6, $8)
+  SELECT s.id, $8::bytea, $3::uuid, $4::bytea, $5::smallint, $6::smallint, $9::bytea
+  FROM hookonce.scope s WHERE s.id = $1 AND s.name = $7
   ON CONFLICT (scope, key) DO NOTHING
   RETURNING key
 )
 INSERT INTO hookonce.claim (scope, key, event, body_digest, state, status)
-SELECT $1, $2, $3, $4, $5, $6 WHERE EXISTS (SELECT FROM body)
+SELECT $1::int, $2::bytea, $3::uuid, $4::bytea, $5::smallint, $6::smallint WHERE EXISTS (SELECT FROM body)
 ON CONFLICT (scope, key) DO NOTHING
