@@ -83,9 +83,13 @@ func (r *recording) lookup(ctx context.Context, statement, end string, batch *pg
 		})
 		return err
 	})
+	r.conn.forgetWarning()
 	batch.Queue(end)
 	if err := r.conn.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("look up the claim: %w", err)
+	}
+	if err := r.conn.warning(); err != nil {
+		return nil, &unknownOutcomeError{err: err}
 	}
 	return found, nil
 }
@@ -114,35 +118,4 @@ func (r *recording) judge(found []claimed) (receiver.Receipt, error) {
 		}
 	}
 	return receipt, nil
-}
-
-// commit writes an answer that is not the standard one, and commits. Only the server's word that it did counts.
-func (r *recording) commit(ctx context.Context, state int16, answer receiver.Answer) error {
-	batch := &pgx.Batch{}
-	standard, err := standardAnswer(r.event.ID)
-	if err != nil {
-		return err
-	}
-	if state != stateProcessed || !bytes.Equal(standard.Body, answer.Body) {
-		batch.Queue(r.l.sql.claimSettle, r.scope, r.keys, state, answer.Status, answer.Body)
-	}
-	var tag pgconn.CommandTag
-	batch.Queue("commit").Exec(func(ct pgconn.CommandTag) error {
-		tag = ct
-		return nil
-	})
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), r.commitBy)
-	defer cancel()
-	ctx, cancelCommit := context.WithTimeout(ctx, commitTimeout)
-	defer cancelCommit()
-	if err := r.conn.SendBatch(ctx, batch).Close(); err != nil {
-		if rolledBack(err) {
-			return fmt.Errorf("commit: %w", err)
-		}
-		return &unknownOutcomeError{err: err}
-	}
-	if tag.String() != "COMMIT" {
-		return fmt.Errorf("commit: the server answered %s", tag)
-	}
-	return nil
 }

@@ -125,7 +125,12 @@ func (l *Ledger) Reload(ctx context.Context) error { return l.db.reload(ctx) }
 func (l *Ledger) begin() *pgx.Batch {
 	batch := &pgx.Batch{}
 	batch.Queue("begin isolation level read committed read write")
-	batch.Queue(l.sql.session, database.Milliseconds(lockTimeout), database.Milliseconds(statementTimeout),
-		database.Milliseconds(idleTimeout))
+	l.assert(batch)
 	return batch
+}
+
+// assert queues the settings of a transaction.
+func (l *Ledger) assert(batch *pgx.Batch) *pgx.QueuedQuery {
+	return batch.Queue(l.sql.session, database.Milliseconds(lockTimeout), database.Milliseconds(statementTimeout),
+		database.Milliseconds(idleTimeout))
 }

@@ -79,6 +79,7 @@ func (s *source) open(ctx context.Context, url string) (*target, error) {
 		return nil, err
 	}
 	config.MinConns, config.MinIdleConns = 0, 0
+	config.ConnConfig.OnNotice = noteWarning
 	config.MaxConnLifetimeJitter = config.MaxConnLifetime / 10
 	config.MaxConnIdleTime = 5 * time.Minute
 	// The pool outlives the call that opens it.
