@@ -24,7 +24,7 @@ const (
 func (r *Reconciler) announceEvicted(p *pass) {
 	for _, fingerprint := range p.decision.Evicted {
 		r.recorder.Eventf(p.object, nil, corev1.EventTypeWarning, reasonEvicted, action,
-			"the former secret %s is refused before its time: too many former secrets were still accepted", fingerprint)
+			"The former secret %s is refused before its time: too many former secrets were still accepted", fingerprint)
 	}
 }
 
@@ -47,7 +47,14 @@ func (r *Reconciler) announce(p *pass, after *reconcile.Conditions) {
 	r.recorder.Eventf(p.object, nil, kind, reason, action, "%s", ready.Message)
 }
 
-// warns says whether a reason is worth a warning though the rotation is not stalled.
+// warns says whether a reason is worth a warning though the rotation is not stalled: somebody must act, or an error is being
+// retried.
 func warns(reason string) bool {
-	return reason == rotation.PropagationOverdue || reason == rotation.KeyringLost
+	switch reason {
+	case rotation.PropagationOverdue, rotation.KeyringLost, rotation.EndpointNotFound,
+		v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonSecretKeyMissing, v1alpha1.ReasonRetrying:
+		return true
+	default:
+		return false
+	}
 }

@@ -80,8 +80,8 @@ func TestARotationFromStartToEnd(t *testing.T) {
 	used := s.clock.now()
 	s.receivers[1].use(ring.Previous[0].Fingerprint, used)
 	s.Eventually(func() *metav1.Time { return s.rotation("q4").Status.LastOldUseTime }).ShouldNot(BeNil())
-	if last := s.rotation("q4").Status.LastOldUseTime; !last.Time.Equal(used.Truncate(time.Minute)) {
-		t.Errorf("last use %v, want %v to the minute", last, used)
+	if last := s.rotation("q4").Status.LastOldUseTime; !last.Time.Equal(used.Truncate(time.Second)) {
+		t.Errorf("last use %v, want %v to the second", last, used)
 	}
 
 	s.clock.pass(24*time.Hour + time.Second)

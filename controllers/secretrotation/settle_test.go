@@ -10,11 +10,55 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/client-go/tools/events"
 
 	"github.com/hookonce/hookonce/api/v1alpha1"
 	"github.com/hookonce/hookonce/internal/reconcile"
 	"github.com/hookonce/hookonce/internal/rotation"
 )
+
+// TestMessagesLookAlike compares the style of what a rotation says with that of what an endpoint says.
+func TestMessagesLookAlike(t *testing.T) {
+	for _, d := range []rotation.Decision{
+		{State: rotation.Pending, Message: "As it is"},
+		{State: rotation.Completed, Message: "As it is", Propagated: true, OverlapActive: true, PreviousRetired: true},
+	} {
+		c := reconcile.NewConditions(1, nil)
+		setConditions(c, d)
+		if _, err := settle(c, time.Minute, errors.New("no answer")); err == nil {
+			t.Error("the failure is not tried again")
+		}
+		for _, condition := range c.List {
+			if m := condition.Message; (m[0] >= 'a' && m[0] <= 'z') || strings.HasSuffix(m, ".") {
+				t.Errorf("%s says %q: messages begin in upper case and end without a period", condition.Type, m)
+			}
+		}
+	}
+}
+
+// TestWhatSomebodyMustActOnIsAWarning goes through reasons of a rotation that is not stalled.
+func TestWhatSomebodyMustActOnIsAWarning(t *testing.T) {
+	for reason, want := range map[string]string{
+		v1alpha1.ReasonSecretNotFound:  "Warning",
+		v1alpha1.ReasonRetrying:        "Warning",
+		rotation.EndpointNotFound:      "Warning",
+		rotation.KeyringNotFound:       "Normal",
+		rotation.WaitingForPredecessor: "Normal",
+	} {
+		recorder := events.NewFakeRecorder(2)
+		c := reconcile.NewConditions(1, nil)
+		setConditions(c, rotation.Decision{State: rotation.Pending, Reason: reason, Message: "As it is"})
+		(&Reconciler{recorder: recorder}).announce(&pass{object: &v1alpha1.SecretRotation{}}, c)
+		select {
+		case event := <-recorder.Events:
+			if !strings.HasPrefix(event, want+" "+reason) {
+				t.Errorf("event %q, want a %s", event, want)
+			}
+		default:
+			t.Errorf("no event of %s", reason)
+		}
+	}
+}
 
 // TestFailuresKeepTheState fails to read something in every state: siblings go by the state, and a finished rotation repeats
 // it for ever.

@@ -79,19 +79,19 @@ func setConditions(c *reconcile.Conditions, d rotation.Decision) {
 	present(c, v1alpha1.ConditionReconciling, d.State.Reconciling(), d)
 	present(c, v1alpha1.ConditionStalled, d.State.Stalled(), d)
 	if d.Propagated {
-		c.True(v1alpha1.ConditionPropagated, state, "every ready receiver accepts the new secret")
+		c.True(v1alpha1.ConditionPropagated, state, "Every ready receiver accepts the new secret")
 	} else {
-		c.False(v1alpha1.ConditionPropagated, state, "not every ready receiver accepts the new secret: do not let the provider switch yet")
+		c.False(v1alpha1.ConditionPropagated, state, "Not every ready receiver accepts the new secret: do not let the provider switch yet")
 	}
 	if d.OverlapActive {
-		c.True(v1alpha1.ConditionOverlapActive, v1alpha1.ReasonDualSecrets, "the new and the former secret are accepted")
+		c.True(v1alpha1.ConditionOverlapActive, v1alpha1.ReasonDualSecrets, "The new and the former secret are accepted")
 	} else {
-		c.False(v1alpha1.ConditionOverlapActive, v1alpha1.ReasonSingleSecret, "no former secret is accepted because of this rotation")
+		c.False(v1alpha1.ConditionOverlapActive, v1alpha1.ReasonSingleSecret, "No former secret is accepted because of this rotation")
 	}
 	if d.PreviousRetired {
-		c.True(v1alpha1.ConditionPreviousRetired, state, "no receiver accepts the former secret")
+		c.True(v1alpha1.ConditionPreviousRetired, state, "No receiver accepts the former secret")
 	} else {
-		c.False(v1alpha1.ConditionPreviousRetired, state, "the former secret is not gone from every receiver")
+		c.False(v1alpha1.ConditionPreviousRetired, state, "The former secret is not gone from every receiver")
 	}
 }
 
@@ -109,7 +109,7 @@ func settle(c *reconcile.Conditions, interval time.Duration, failure error) (ctr
 	if reconciling := c.Find(v1alpha1.ConditionReconciling); reconciling != nil {
 		reason = reconciling.Reason
 	}
-	c.True(v1alpha1.ConditionReconciling, reason, "%s", fault.Error())
+	c.True(v1alpha1.ConditionReconciling, reason, "Trying again: %s", fault.Error())
 	return ctrl.Result{}, fault
 }
 

@@ -317,16 +317,16 @@ func TestLastOldUse(t *testing.T) {
 	w.to(2 * time.Minute)
 	use(0, t0.Add(90*time.Second))
 	use(1, t0.Add(70*time.Second))
-	look(t0.Add(time.Minute))
+	look(t0.Add(90 * time.Second)) // the first use, as the receiver says it: a rotation is not older than what it changed
 	w.to(5 * time.Minute)
 	use(0, t0.Add(4*time.Minute+50*time.Second))
-	look(t0.Add(time.Minute)) // in use: not every minute is a write
+	look(t0.Add(90 * time.Second)) // in use: not every delivery is a write
 	w.to(10 * time.Minute)
-	look(t0.Add(4 * time.Minute)) // not in use any more: the last minute counts
-	use(1, t0.Add(10*time.Minute))
-	look(t0.Add(10 * time.Minute))
+	look(t0.Add(4*time.Minute + 50*time.Second)) // not in use any more: the last use counts
+	use(1, t0.Add(9*time.Minute+50*time.Second))
+	look(t0.Add(9*time.Minute + 50*time.Second))
 	w.seen.Receivers[1].LastUsed = map[string]time.Time{} // restarted
-	look(t0.Add(10 * time.Minute))
+	look(t0.Add(9*time.Minute + 50*time.Second))
 }
 
 func TestALostKeyring(t *testing.T) {

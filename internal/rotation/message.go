@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	messageKeyringLost = "the keyring was removed and made anew during the overlap: the former secret was lost, the new one is accepted"
-	messageReverted    = "a later SecretRotation has made the former secret current again"
-	messageRetiring    = "the former secret is refused; waiting for every ready receiver to load the keyring without it"
+	messageKeyringLost = "The keyring was removed and made anew during the overlap: the former secret was lost, the new one is accepted"
+	messageReverted    = "A later SecretRotation has made the former secret current again"
+	messageRetiring    = "The former secret is refused; waiting for every ready receiver to load the keyring without it"
 )
 
 func (p *planner) endpointNotFound() string {
@@ -40,7 +40,7 @@ func (p *planner) nothingToRotate() string {
 }
 
 func waitingFor(sibling string) string {
-	return fmt.Sprintf("waiting until the secret of SecretRotation %s, which was created before, is in every receiver", sibling)
+	return fmt.Sprintf("Waiting until the secret of SecretRotation %s, which was created before, is in every receiver", sibling)
 }
 
 func overtakenBy(sibling string) string {
@@ -50,7 +50,7 @@ func overtakenBy(sibling string) string {
 
 func (p *planner) loading() string {
 	if p.out.Ready == 0 {
-		return "no receiver is ready: receivers accept the new and the former secret as soon as they start"
+		return "No receiver is ready: receivers accept the new and the former secret as soon as they start"
 	}
 	message := fmt.Sprintf("%d of %d ready receivers have the new secret", p.out.Updated, p.out.Ready)
 	if p.out.OverlapActive {
@@ -60,7 +60,7 @@ func (p *planner) loading() string {
 }
 
 func overlapUntil(end time.Time) string {
-	return fmt.Sprintf("every ready receiver accepts the new secret, and the former one until %s: "+
+	return fmt.Sprintf("Every ready receiver accepts the new secret, and the former one until %s: "+
 		"let the provider sign with the new one by then",
 		end.UTC().Format(time.RFC3339))
 }
@@ -76,10 +76,10 @@ func supersededUntil(active bool, end time.Time) string {
 func ended(state State) string {
 	switch state {
 	case Completed:
-		return "the former secret is refused by every ready receiver, and gone"
+		return "The former secret is refused by every ready receiver, and gone"
 	case Revoked:
-		return "the former secret is revoked: every ready receiver refuses it, and it cannot come back"
+		return "The former secret is revoked: every ready receiver refuses it, and it cannot come back"
 	default:
-		return "a later SecretRotation has made another secret current"
+		return "A later SecretRotation has made another secret current"
 	}
 }

@@ -155,7 +155,7 @@ type Decision struct {
 	PropagatedTime time.Time
 	OverlapEnd     time.Time
 	Completion     time.Time
-	// LastOldUse is when a delivery last verified with the former secret, to the minute; zero if none did.
+	// LastOldUse is when a delivery last verified with the former secret, to the second; zero if none did.
 	LastOldUse time.Time
 	// Current and Previous are the short fingerprints of the new and the former secret.
 	Current  string

@@ -80,9 +80,10 @@ func (p *planner) lastUse(fingerprint string) time.Time {
 	return LastUse(p.now, p.seen.Recorded.LastOldUse, fingerprint, p.seen.Receivers)
 }
 
-// LastUse returns what is shown as the last time that a delivery verified with a secret, to the minute; zero for never.
+// LastUse returns what is shown as the last time that a delivery verified with a secret, to the second; zero for never.
 // shown is what is shown already. The time never goes back: a receiver that was restarted, or has dropped the secret, has
-// forgotten. While the secret is in use it moves in steps of five minutes, for a write a minute would say no more.
+// forgotten. While the secret is in use it moves in steps of five minutes or more, for a write with each delivery would say
+// no more; once it has not been used for that long, the last use is shown.
 func LastUse(now, shown time.Time, fingerprint string, receivers []Receiver) time.Time {
 	var used time.Time
 	for _, r := range receivers {
@@ -90,13 +91,13 @@ func LastUse(now, shown time.Time, fingerprint string, receivers []Receiver) tim
 			used = last
 		}
 	}
-	minute := used.UTC().Truncate(time.Minute)
+	used = used.UTC().Truncate(time.Second)
 	idle := now.Sub(used) >= usePrecision
 	switch {
-	case used.IsZero() || !minute.After(shown):
+	case used.IsZero() || !used.After(shown):
 		return shown
-	case shown.IsZero() || minute.Sub(shown) >= usePrecision || idle:
-		return minute
+	case shown.IsZero() || used.Sub(shown) >= usePrecision || idle:
+		return used
 	default:
 		return shown
 	}

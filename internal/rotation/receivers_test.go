@@ -16,15 +16,15 @@ func TestLastUse(t *testing.T) {
 	never := time.Time{}
 	for name, test := range map[string]struct{ shown, used, want time.Time }{
 		"Never":            {never, never, never},
-		"First":            {never, ago(90 * time.Second), ago(2 * time.Minute)},
+		"First":            {never, ago(90 * time.Second), ago(90 * time.Second)},
 		"Forgotten":        {ago(time.Hour), never, ago(time.Hour)},
 		"GoesNotBack":      {ago(time.Minute), ago(time.Hour), ago(time.Minute)},
 		"InUse":            {ago(4 * time.Minute), noon, ago(4 * time.Minute)},
 		"InUseForLonger":   {ago(5 * time.Minute), noon, noon},
 		"NoLongerInUse":    {ago(8 * time.Minute), ago(6 * time.Minute), ago(6 * time.Minute)},
-		"SameMinute":       {ago(6 * time.Minute), ago(5*time.Minute + 30*time.Second), ago(6 * time.Minute)},
-		"ToTheMinuteAlone": {never, ago(time.Second), ago(time.Minute)},
-		"OddSecondsShown":  {ago(4*time.Minute + 30*time.Second), ago(0), ago(4*time.Minute + 30*time.Second)},
+		"LastOfABurst":     {ago(6 * time.Minute), ago(5*time.Minute + 30*time.Second), ago(5*time.Minute + 30*time.Second)},
+		"ToTheSecondAlone": {never, ago(1200 * time.Millisecond), ago(2 * time.Second)},
+		"SameSecond":       {ago(6 * time.Minute), ago(6*time.Minute - 500*time.Millisecond), ago(6 * time.Minute)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			receivers := []rotation.Receiver{

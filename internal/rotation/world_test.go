@@ -93,6 +93,9 @@ func (w *world) plan() rotation.Decision {
 		w.seen.Keyring = w.last.Keyring
 	}
 	w.seen.Recorded = recorded(w.last)
+	if m := w.last.Message; m == "" || (m[0] >= 'a' && m[0] <= 'z') || strings.HasSuffix(m, ".") {
+		w.t.Errorf("message %q: messages begin in upper case and end without a period", m)
+	}
 	return w.last
 }
 
