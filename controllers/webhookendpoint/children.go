@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/hookonce/hookonce/internal/reconcile"
 	"github.com/hookonce/hookonce/internal/render"
 )
 
@@ -24,11 +25,19 @@ func (r *Reconciler) apply(ctx context.Context, p *pass) error {
 			return err
 		}
 		if change.Written() {
-			log.FromContext(ctx).Info("Applied", "object", change.Object, "created", change.Created, "fields", change.Fields)
+			log.FromContext(ctx).Info("Applied", told(change)...)
 		}
 		p.see(change.Live)
 	}
 	return nil
+}
+
+// told is what the log says of a change: a child that is new has no fields that were wrong.
+func told(change reconcile.Change) []any {
+	if change.Created {
+		return []any{"object", change.Object, "created", true}
+	}
+	return []any{"object", change.Object, "fields", change.Fields}
 }
 
 // see keeps a child whose status says something about the endpoint.

@@ -16,12 +16,12 @@ import (
 func (r *Reconciler) readConfig(_ context.Context, p *pass) error {
 	config, err := render.Config(p.endpoint)
 	if err != nil {
-		p.stop(reconcile.Terminal(v1alpha1.ReasonInvalidSpec, "%s", err))
+		p.stop(reconcile.Terminal(v1alpha1.ReasonInvalidSpec, "The spec cannot be used: %s", err))
 		return nil
 	}
 	document, err := config.Encode()
 	if err != nil {
-		p.stop(reconcile.Terminal(v1alpha1.ReasonInvalidSpec, "%s", err))
+		p.stop(reconcile.Terminal(v1alpha1.ReasonInvalidSpec, "The spec cannot be used: %s", err))
 		return nil
 	}
 	p.config, p.document = config, document

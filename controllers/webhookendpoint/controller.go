@@ -160,6 +160,7 @@ func (r *Reconciler) close(ctx context.Context, p *pass, err error) (ctrl.Result
 			err = p.fault
 		}
 	}
+	ready.Message += p.withoutSource()
 	interval := wait.Jitter(r.options.StatusInterval, jitter)
 	result, err := reconcile.Settle(p.conditions, interval, ready, err)
 	if failed := r.writeStatus(ctx, p); failed != nil {
@@ -169,7 +170,10 @@ func (r *Reconciler) close(ctx context.Context, p *pass, err error) (ctrl.Result
 		}
 		return result, err
 	}
-	reconcile.Announce(r.recorder, p.endpoint, p.endpoint.Status.Conditions, p.conditions)
+	before := p.endpoint.Status.Conditions
+	reconcile.Announce(r.recorder, p.endpoint, before, p.conditions)
+	reconcile.Warn(r.recorder, p.endpoint, before, p.conditions, v1alpha1.ConditionSecretsResolved, v1alpha1.ReasonServingFromKeyring)
+	reconcile.Warn(r.recorder, p.endpoint, before, p.conditions, v1alpha1.ConditionDeliveriesHealthy, v1alpha1.ReasonEffectsFailing)
 	return result, err
 }
 

@@ -56,7 +56,7 @@ func (p *pass) judgeDatabase() {
 func (p *pass) judgeUnreported() {
 	if report, failed := migration(p.pods); failed {
 		if report.Message == "" {
-			report.Message = fmt.Sprintf("the init container %s fails: see kubectl logs -n %s deployment/%s -c %s",
+			report.Message = fmt.Sprintf("the init container %s fails, see kubectl logs -n %s deployment/%s -c %s",
 				render.ContainerMigrate, p.endpoint.Namespace, p.names.Receiver, render.ContainerMigrate)
 		}
 		p.unreachable(report)
@@ -76,9 +76,12 @@ func (p *pass) unreachable(report receiverstatus.Database) {
 	if !reasonPattern.MatchString(reason) {
 		reason = v1alpha1.ReasonDatabaseUnreachable
 	}
-	p.conditions.False(v1alpha1.ConditionDatabaseReachable, reason, "%s", short(report.Message))
-	p.report(reconcile.Waiting(v1alpha1.ReasonDatabaseUnreachable, 0,
-		"Postgres cannot be used (%s): %s", reason, short(report.Message)))
+	message := fmt.Sprintf("Postgres cannot be used (%s)", reason)
+	if report.Message != "" {
+		message += ": " + short(report.Message)
+	}
+	p.conditions.False(v1alpha1.ConditionDatabaseReachable, reason, "%s", message)
+	p.report(reconcile.Waiting(v1alpha1.ReasonDatabaseUnreachable, 0, "%s", message))
 }
 
 // judgeDurability says whether Postgres keeps what it acknowledges. It does not touch Ready: receivers work, with a promise

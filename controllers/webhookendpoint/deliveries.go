@@ -24,20 +24,28 @@ const (
 	countsAge = 2 * time.Minute
 )
 
-// judgeDeliveries says whether deliveries fail, and decides whether the counts are written. Failed deliveries never touch
+// judgeDeliveries says whether deliveries or effects fail, and decides whether the counts are written. Neither ever touches
 // Ready: the commit that mends them has to be able to sync.
 func (p *pass) judgeDeliveries() {
 	seen := p.latestCounts()
-	if seen == nil {
+	failing := p.failingEffects()
+	switch {
+	case failing != "":
+		p.conditions.False(v1alpha1.ConditionDeliveriesHealthy, v1alpha1.ReasonEffectsFailing, "%s", failing)
+	case seen == nil && p.endpoint.Status.Deliveries == nil:
+		p.conditions.Unknown(v1alpha1.ConditionDeliveriesHealthy, v1alpha1.ReasonStatsUnavailable,
+			"No receiver has had counts from the ledger yet")
+	case seen == nil:
 		p.conditions.Unknown(v1alpha1.ConditionDeliveriesHealthy, v1alpha1.ReasonStatsUnavailable,
 			"No receiver has counts from the ledger; the numbers in the status are the last known ones")
-		return
-	}
-	if seen.Failed > 0 {
+	case seen.Failed > 0:
 		p.conditions.False(v1alpha1.ConditionDeliveriesHealthy, v1alpha1.ReasonDeliveriesFailing,
 			"Deliveries ran out of attempts and wait for a replay: see status.deliveries.lastFailure")
-	} else {
+	default:
 		p.conditions.True(v1alpha1.ConditionDeliveriesHealthy, v1alpha1.ReasonWithinThreshold, "No delivery has failed")
+	}
+	if seen == nil {
+		return
 	}
 	before := reconcile.NewConditions(0, p.endpoint.Status.Conditions).Find(v1alpha1.ConditionDeliveriesHealthy)
 	now := p.conditions.Find(v1alpha1.ConditionDeliveriesHealthy)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/hookonce/hookonce/internal/reconcile"
 )
 
 func TestObstacle(t *testing.T) {
@@ -34,5 +36,18 @@ func TestObstacle(t *testing.T) {
 				t.Errorf("obstacle %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+func TestLogOfAChangeHasNoEmptyFields(t *testing.T) {
+	for _, change := range []reconcile.Change{
+		{Object: "Service payments", Created: true},
+		{Object: "Service payments", Fields: []string{".spec"}},
+	} {
+		for _, value := range told(change) {
+			if list, ok := value.([]string); (ok && len(list) == 0) || value == false {
+				t.Errorf("the log of %+v has %v", change, told(change))
+			}
+		}
 	}
 }

@@ -62,6 +62,9 @@ func (p *pass) replacing() string {
 	if obstacle := obstacle(p.pods); obstacle != "" {
 		return fmt.Sprintf("%s. What keeps the new ones: %s", message, obstacle)
 	}
+	if migrating(p.pods) {
+		return fmt.Sprintf("%s. What keeps the new ones: %s", message, p.migrating())
+	}
 	return message
 }
 
@@ -69,6 +72,9 @@ func (p *pass) replacing() string {
 func (p *pass) missingReceivers() string {
 	if obstacle := obstacle(p.pods); obstacle != "" {
 		return "Fewer receivers are ready than the spec asks for: " + obstacle
+	}
+	if migrating(p.pods) {
+		return "Fewer receivers are ready than the spec asks for: " + p.migrating()
 	}
 	if p.deployment != nil {
 		for _, condition := range p.deployment.Status.Conditions {
@@ -79,6 +85,13 @@ func (p *pass) missingReceivers() string {
 		}
 	}
 	return "Fewer receivers are ready than the spec asks for"
+}
+
+// migrating says that a migration is under way, which takes long only if Postgres cannot be used.
+func (p *pass) migrating() string {
+	return fmt.Sprintf("container %s is running: it waits for Postgres if this lasts, see kubectl logs -n %s -l %s=%s,%s=%s -c %s",
+		render.ContainerMigrate, p.endpoint.Namespace,
+		render.LabelEndpoint, p.names.Label, render.LabelName, render.NameReceiver, render.ContainerMigrate)
 }
 
 // obstacle is what keeps containers from starting, if something does: an image that cannot be had, a Secret that is not

@@ -166,6 +166,28 @@ func TestFailedWriteIsNotReady(t *testing.T) {
 	expect(t, b.endpoint("payments"), v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAvailable)
 }
 
+// TestInvalidChildIsNotTriedForEver has the API server find a child invalid, as it does what a spec's schema lets pass.
+func TestInvalidChildIsNotTriedForEver(t *testing.T) {
+	b, receivers := serving(t)
+	receivers.each(func(status *receiverstatus.Status) { status.Deliveries = counts(b.clock.now(), 10, 2, 3) })
+	b.refuse(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid)
+	endpoint := &v1alpha1.WebhookEndpoint{}
+	b.update(endpoint, "payments", func() { endpoint.Spec.Receiver.Replicas = new(int32(1)) })
+	if result := b.pass("payments"); result.RequeueAfter == 0 {
+		t.Error("nobody looks again")
+	}
+	endpoint = b.endpoint("payments")
+	expect(t, endpoint, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec, "Deployment payments-receiver", "not now")
+	expect(t, endpoint, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec)
+	absent(t, endpoint, v1alpha1.ConditionReconciling)
+	if got := endpoint.Status; got.Deliveries == nil || got.Deliveries.Failed != 3 || got.Receivers.Desired != 1 {
+		t.Errorf("the rest of the status is %+v", got)
+	}
+	b.intercept.Store(nil)
+	b.settle("payments")
+	absent(t, b.endpoint("payments"), v1alpha1.ConditionStalled)
+}
+
 // TestConflictSaysNothing has somebody else be faster: nothing is said of a spec that is not rolled out.
 func TestConflictSaysNothing(t *testing.T) {
 	b, _ := serving(t)

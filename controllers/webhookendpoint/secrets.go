@@ -5,6 +5,7 @@ package webhookendpoint
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -116,6 +117,19 @@ func (p *pass) judgeSecrets() {
 		p.conditions.True(v1alpha1.ConditionSecretsResolved, v1alpha1.ReasonResolved, "Both Secrets can be used")
 		p.judgeStanding()
 	}
+}
+
+// withoutSource is a clause for Ready while the signing Secret that was in use is not there, and nothing else.
+func (p *pass) withoutSource() string {
+	resolved := p.conditions.Find(v1alpha1.ConditionSecretsResolved)
+	if resolved == nil || resolved.Reason != v1alpha1.ReasonServingFromKeyring {
+		return ""
+	}
+	ref := p.endpoint.Spec.Verification.SecretRef
+	if p.found != nil && p.found.source != nil && p.found.source.Reason == v1alpha1.ReasonSecretKeyMissing {
+		return fmt.Sprintf("; the signing Secret %s has no key %q: serving from the keyring", ref.Name, ref.Key)
+	}
+	return fmt.Sprintf("; the signing Secret %s is gone: serving from the keyring", ref.Name)
 }
 
 // served says whether the keyring has a secret that came from the Secret and key that the spec names.

@@ -127,10 +127,19 @@ func TestSecretThatIsGoneIsServedFromTheKeyring(t *testing.T) {
 	b.settle("payments")
 	endpoint := b.endpoint("payments")
 	expect(t, endpoint, v1alpha1.ConditionSecretsResolved, metav1.ConditionFalse, v1alpha1.ReasonServingFromKeyring, "signing", `"secret"`)
-	expect(t, endpoint, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAvailable)
+	expect(t, endpoint, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAvailable,
+		"/webhooks/payments; the signing Secret signing is gone: serving from the keyring")
+	if got := b.warnings(v1alpha1.ReasonServingFromKeyring); got != 1 {
+		t.Errorf("%d warnings, want one", got)
+	}
 
 	b.create(signing())
 	b.settle("payments")
+	for _, condition := range b.endpoint("payments").Status.Conditions {
+		if strings.Contains(condition.Message, "is gone") {
+			t.Errorf("%s still says %q", condition.Type, condition.Message)
+		}
+	}
 	expect(t, b.endpoint("payments"), v1alpha1.ConditionSecretsResolved, metav1.ConditionTrue, v1alpha1.ReasonResolved)
 	if made := b.rotations(); len(made) != 0 {
 		t.Errorf("the same bytes led to a rotation: %v", made)
@@ -300,7 +309,7 @@ func TestOverlapIsShownAndHealthy(t *testing.T) {
 		t.Errorf("current secret %+v", status.CurrentSecret)
 	}
 	if len(status.PreviousSecrets) != 1 || status.PreviousSecrets[0].LastUsedTime == nil ||
-		!status.PreviousSecrets[0].LastUsedTime.Time.Equal(used.Truncate(time.Minute)) {
+		!status.PreviousSecrets[0].LastUsedTime.Time.Equal(used.Truncate(time.Second)) {
 		t.Errorf("previous secrets %+v, want one that was used at %v", status.PreviousSecrets, used)
 	}
 	if len(b.rotations()) != 0 {

@@ -5,6 +5,7 @@ package webhookendpoint_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,6 +78,11 @@ func TestFailedCountGoesUpAndDownAtOnce(t *testing.T) {
 
 func TestCountsStayWhileNobodyKnows(t *testing.T) {
 	b, receivers := serving(t)
+	for _, condition := range b.endpoint("payments").Status.Conditions {
+		if condition.Type == v1alpha1.ConditionDeliveriesHealthy && strings.Contains(condition.Message, "last known") {
+			t.Errorf("an endpoint that has no numbers says %q", condition.Message)
+		}
+	}
 	receivers.each(func(status *receiverstatus.Status) { status.Deliveries = counts(b.clock.now(), 10, 2, 3) })
 	b.settle("payments")
 	for name, lose := range map[string]func(*receiver){
@@ -92,7 +98,7 @@ func TestCountsStayWhileNobodyKnows(t *testing.T) {
 			if got := endpoint.Status.Deliveries; got == nil || got.Failed != 3 || got.Pending != 2 || got.Received != 10 {
 				t.Errorf("the status has %+v, want the last numbers", got)
 			}
-			expect(t, endpoint, v1alpha1.ConditionDeliveriesHealthy, metav1.ConditionUnknown, v1alpha1.ReasonStatsUnavailable)
+			expect(t, endpoint, v1alpha1.ConditionDeliveriesHealthy, metav1.ConditionUnknown, v1alpha1.ReasonStatsUnavailable, "last known")
 		})
 	}
 }
@@ -204,6 +210,36 @@ func TestReceivers(t *testing.T) {
 	}
 	b.settle("payments")
 	expect(t, b.endpoint("payments"), v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDatabaseUnknown, "NetworkPolic")
+}
+
+// TestWaitingMigrationIsSaid has one receiver serve while another waits in its init container.
+func TestWaitingMigrationIsSaid(t *testing.T) {
+	b := newBench(t)
+	b.create(database(), signing(), paymos("payments"))
+	b.settle("payments")
+	b.run("payments", 1)
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "starting", Labels: render.Labels("payments", render.NameReceiver)},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: render.ContainerReceiver, Image: "hookonce:test"}}},
+	}
+	b.create(pod)
+	pod.Status.InitContainerStatuses = []corev1.ContainerStatus{{
+		Name:  render.ContainerMigrate,
+		State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}},
+	}}
+	if err := b.admin.Status().Update(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	b.shown(pod)
+	b.settle("payments")
+	expect(t, b.endpoint("payments"), v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonProgressing,
+		"Fewer receivers are ready", "container migrate is running", "waits for Postgres", "kubectl logs -n "+b.namespace, "-c migrate")
+
+	endpoint := &v1alpha1.WebhookEndpoint{}
+	b.update(endpoint, "payments", func() { endpoint.Spec.Receiver.Replicas = new(int32(1)) })
+	b.settle("payments")
+	expect(t, b.endpoint("payments"), v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonProgressing,
+		"being replaced", "container migrate is running")
 }
 
 func TestRetention(t *testing.T) {

@@ -283,6 +283,9 @@ func signing() *corev1.Secret { return secret("signing", "secret", secretText) }
 func expect(t *testing.T, endpoint *v1alpha1.WebhookEndpoint, kind string, status metav1.ConditionStatus, reason string, texts ...string) {
 	t.Helper()
 	for _, condition := range endpoint.Status.Conditions {
+		if m := condition.Message; m == "" || (m[0] >= 'a' && m[0] <= 'z') || strings.HasSuffix(m, ".") {
+			t.Errorf("%s says %q: messages begin in upper case and end without a period", condition.Type, m)
+		}
 		if condition.Type != kind {
 			continue
 		}

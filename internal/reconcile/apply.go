@@ -56,7 +56,8 @@ func (c Change) Written() bool { return c.Created || len(c.Fields) > 0 }
 //
 // Nothing is sent while every field that the operator owns has the desired value and no other field is desired. A field
 // that somebody else has changed is no longer the operator's, and is taken back. An object that exists and is not
-// controlled by owner is left alone: the error is a Fault with reason ResourceConflict.
+// controlled by owner is left alone: the error is a Fault with reason ResourceConflict. One that the API server finds invalid
+// is a Fault with reason InvalidSpec.
 func (a Applier) Apply(ctx context.Context, owner client.Object, desired runtime.ApplyConfiguration) (Change, error) {
 	intent, err := a.intent(owner, desired)
 	if err != nil {
@@ -86,6 +87,11 @@ func (a Applier) Apply(ctx context.Context, owner client.Object, desired runtime
 	}
 	// Apply writes the answer into what it is given.
 	err = a.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(intent), FieldOwner, client.ForceOwnership)
+	if apierrors.IsInvalid(err) {
+		// The API server says the same of the same object at every try: somebody has to change what it is made from.
+		return Change{}, Terminal(v1alpha1.ReasonInvalidSpec,
+			"%s cannot be made of this spec, correct the spec. The API server says: %s", name, err)
+	}
 	if err != nil {
 		return Change{}, fmt.Errorf("apply %s: %w", name, err)
 	}

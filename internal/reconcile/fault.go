@@ -81,7 +81,7 @@ func Classify(err error) *Fault {
 		return fault
 	}
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return &Fault{Class: ClassWaiting, Reason: v1alpha1.ReasonTerminating, Message: "the namespace is being deleted"}
+		return &Fault{Class: ClassWaiting, Reason: v1alpha1.ReasonTerminating, Message: "The namespace is being deleted"}
 	}
 	return Retry(v1alpha1.ReasonRetrying, err)
 }

@@ -68,15 +68,16 @@ func Settle(c *Conditions, interval time.Duration, ready Ready, err error) (ctrl
 			return ctrl.Result{}, fault
 		}
 		c.Clear(v1alpha1.ConditionStalled)
-		c.True(v1alpha1.ConditionReconciling, fault.Reason, "%s", fault.Error())
+		c.True(v1alpha1.ConditionReconciling, fault.Reason, "Trying again: %s", fault.Error())
 		if !c.Holds(v1alpha1.ConditionReady) {
-			c.False(v1alpha1.ConditionReady, fault.Reason, "%s", fault.Error())
+			c.False(v1alpha1.ConditionReady, fault.Reason, "Trying again: %s", fault.Error())
 		}
 		return ctrl.Result{}, fault
 	}
 }
 
-// Announce records one event if Ready has another status or reason than before the pass, and none otherwise.
+// Announce records one event if Ready has another status or reason than before the pass, and none otherwise. It is a warning
+// if somebody must act, or an error is being retried.
 func Announce(recorder events.EventRecorder, regarding runtime.Object, before []metav1.Condition, after *Conditions) {
 	now := after.Find(v1alpha1.ConditionReady)
 	if now == nil {
@@ -87,8 +88,29 @@ func Announce(recorder events.EventRecorder, regarding runtime.Object, before []
 		return
 	}
 	kind := corev1.EventTypeNormal
-	if after.Is(v1alpha1.ConditionStalled, metav1.ConditionTrue) {
+	if now.Status != metav1.ConditionTrue && !bySelf[now.Reason] {
 		kind = corev1.EventTypeWarning
 	}
-	recorder.Eventf(regarding, nil, kind, now.Reason, "Reconcile", "%s", now.Message)
+	recorder.Eventf(regarding, nil, kind, now.Reason, action, "%s", now.Message)
+}
+
+// action of every event: what the operator was doing.
+const action = "Reconcile"
+
+// bySelf are the reasons of what goes away without anybody acting, and without an error.
+var bySelf = map[string]bool{v1alpha1.ReasonProgressing: true, v1alpha1.ReasonTerminating: true}
+
+// Warn records one event if a condition is False for the given reason and was not before the pass, or said something else.
+func Warn(
+	recorder events.EventRecorder, regarding runtime.Object, before []metav1.Condition, after *Conditions, kind, reason string,
+) {
+	now := after.Find(kind)
+	if now == nil || now.Status != metav1.ConditionFalse || now.Reason != reason {
+		return
+	}
+	was := NewConditions(0, before).Find(kind)
+	if was != nil && was.Status == now.Status && was.Reason == now.Reason && was.Message == now.Message {
+		return
+	}
+	recorder.Eventf(regarding, nil, corev1.EventTypeWarning, reason, action, "%s", now.Message)
 }

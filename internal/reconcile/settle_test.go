@@ -210,4 +210,45 @@ func TestEventsAreForTransitions(t *testing.T) {
 	if got := announce(before.List, stalled); got != "Warning InvalidSpec wrong" {
 		t.Errorf("event of a stall %q", got)
 	}
+	for reason, want := range map[string]string{
+		v1alpha1.ReasonSecretNotFound:      "Warning",
+		v1alpha1.ReasonRetrying:            "Warning",
+		v1alpha1.ReasonDatabaseUnreachable: "Warning",
+		v1alpha1.ReasonProgressing:         "Normal",
+		v1alpha1.ReasonTerminating:         "Normal",
+	} {
+		got := announce(before.List, func(c *reconcile.Conditions) { c.False(v1alpha1.ConditionReady, reason, "so it is") })
+		if got != want+" "+reason+" so it is" {
+			t.Errorf("event %q, want a %s", got, want)
+		}
+	}
+}
+
+func TestWarningsOfConditions(t *testing.T) {
+	recorder := events.NewFakeRecorder(10)
+	const kind, reason = v1alpha1.ConditionDeliveriesHealthy, v1alpha1.ReasonEffectsFailing
+	c := reconcile.NewConditions(1, nil)
+	for _, step := range []struct {
+		say  func()
+		want int
+	}{
+		{func() { c.True(kind, "WithinThreshold", "No delivery has failed") }, 0},
+		{func() { c.False(kind, reason, "One fails") }, 1},
+		{func() { c.False(kind, reason, "One fails") }, 0},
+		{func() { c.False(kind, reason, "Another fails") }, 1},
+		{func() { c.False(kind, "DeliveriesFailing", "Deliveries fail") }, 0},
+		{func() { c.Clear(kind) }, 0},
+	} {
+		before := reconcile.NewConditions(1, c.List).List
+		step.say()
+		reconcile.Warn(recorder, &v1alpha1.WebhookEndpoint{}, before, c, kind, reason)
+		if got := len(recorder.Events); got != step.want {
+			t.Errorf("%d events of %+v, want %d", got, c.List, step.want)
+		}
+		for range len(recorder.Events) {
+			if event := <-recorder.Events; !strings.HasPrefix(event, "Warning EffectsFailing ") {
+				t.Errorf("event %q", event)
+			}
+		}
+	}
 }
