@@ -3,5 +3,6 @@
 
 // Package receiver is the domain of the data plane: what an event, an answer, a delivery and an attempt are. Its
 // subpackages are the adapters: verify checks signatures, ingest answers HTTP, ledger is Postgres, relay posts to
-// destinations, status serves the private port. They do not know each other; cmd/receiver wires them.
+// destinations, retention prunes, snapshot follows the mounted folders, status serves the private port. They do not know each
+// other; cmd/receiver wires them. Below ledger and retention is database: how both connect.
 package receiver

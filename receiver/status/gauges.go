@@ -15,7 +15,7 @@ var (
 	pendingDesc = gaugeDesc("ledger_pending", "Deliveries to destinations that are not finished, over all receivers of the endpoint.")
 	failedDesc  = gaugeDesc("ledger_failed", "Deliveries to destinations that ran out of attempts, over all receivers of the endpoint.")
 	oldestDesc  = gaugeDesc("ledger_oldest_pending_age_seconds", "Age of the oldest unfinished delivery; 0 if there is none.")
-	upDesc      = gaugeDesc("database_up", "Whether the last check found the database usable: reachable, with the schema that this build writes to.")
+	upDesc      = gaugeDesc("database_up", "Whether the last check found the database usable: it answers and has the schema of this build.")
 	durableDesc = gaugeDesc("database_durable", "Whether the database keeps what it acknowledges, by the last check.")
 	ringDesc    = gaugeDesc("keyring_revision", "Revision of the keyring in force.")
 	loadedDesc  = gaugeDesc("keyring_load_timestamp_seconds", "When the keyring in force was loaded.")
