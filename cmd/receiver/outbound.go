@@ -86,7 +86,7 @@ func (p *process) tryOpen(background context.Context) (*outbound, error) {
 	l, err := ledger.Open(background, ledger.Options{
 		URL: p.flags.url, Schema: config.Schema, Endpoint: config.Endpoint, Logger: p.log,
 		Lease: func() time.Duration { return relay.LeaseFor(p.destinations()) },
-		Kept:  p.kept, LeaseLost: p.metrics.LeasesLost,
+		Kept:  p.kept, LeaseLost: p.metrics.LeasesLost, EffectFailed: p.metrics.EffectFailed,
 	})
 	if err != nil {
 		return nil, err
@@ -160,6 +160,17 @@ func (p *process) batch() int {
 		largest = config.MaxBodyBytes
 	}
 	return int(min(maxBatch, max(1, pollBytes/max(1, largest))))
+}
+
+// effects are the functions of the configured effects by the effects' names.
+func (p *process) effects() map[string]string {
+	functions := map[string]string{}
+	if config := p.mounts.Current().Config; config != nil {
+		for _, effect := range config.Effects {
+			functions[effect.Name] = effect.Function
+		}
+	}
+	return functions
 }
 
 // kept is the retention of claims and of payloads.

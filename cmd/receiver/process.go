@@ -162,6 +162,7 @@ func (p *process) status() receiverstatus.Status {
 	p.mounts.Current().Report(&document)
 	if out := p.outbound.Load(); out != nil {
 		out.sampler.Report(&document)
+		document.Effects = out.ledger.FailingEffects(p.effects())
 	} else {
 		document.Database = *p.unopened.Load()
 	}

@@ -77,10 +77,11 @@ type Source struct {
 
 // Database says whether the receiver can use Postgres.
 type Database struct {
-	// Reachable says that events can be recorded: Postgres answers and has the schema that the receiver writes to. It is
-	// true exactly if the reason is Connected.
+	// Reachable says that events can be recorded: Postgres answers, has the schema that the receiver writes to, and took the
+	// last event that was written in the last 5 minutes. It is true exactly if the reason is Connected.
 	Reachable bool `json:"reachable"`
-	// Reason is a CamelCase word: Connected, Timeout, AuthFailed, ConnectionRefused, SchemaMissing, SchemaTooNew, Failed.
+	// Reason is a CamelCase word: Connected, Timeout, AuthFailed, ConnectionRefused, SchemaMissing, SchemaTooNew,
+	// WriteFailed, DiskFull, Failed.
 	Reason string `json:"reason,omitempty"`
 	// Message says more of the reason. With Connected it is empty, or says that a new connection URI cannot be used and the
 	// one before it is. It never has a password.

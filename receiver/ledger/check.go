@@ -25,26 +25,33 @@ const (
 	reasonRefused       = "ConnectionRefused"
 	reasonSchemaMissing = "SchemaMissing"
 	reasonSchemaTooNew  = "SchemaTooNew"
+	reasonWriteFailed   = "WriteFailed"
+	reasonDiskFull      = "DiskFull"
 	reasonFailed        = "Failed"
 )
 
 const maxMessage = 300
 
-// Check connects and says how the database is: whether it answers and has the schema that this build writes to, which
-// together make it usable, and whether it keeps what it acknowledges. It takes at most 5 s.
+// Check connects and says how the database is: whether it answers, has the schema that this build writes to, and took the
+// last event, which together make it usable, and whether it keeps what it acknowledges. It takes at most 5 s.
 func (l *Ledger) Check(ctx context.Context) receiverstatus.Database {
 	ctx, cancel := context.WithTimeout(ctx, statementTimeout)
 	defer cancel()
 	status := receiverstatus.Database{Checked: l.options.Now().UTC()}
 	conn, err := l.db.acquire(ctx)
 	if err != nil {
+		l.health.unreachable()
 		status.Reason, status.Message = Explain(err)
 		return status
 	}
 	defer conn.Release()
 	if err := l.readSettings(ctx, conn, &status); err != nil {
 		conn.abandon(ctx, err)
+		l.health.unreachable()
 		status.Reason, status.Message = Explain(err)
+		return status
+	}
+	if status.Reason, status.Message = l.health.writing(l.options.Now()); status.Reason != "" {
 		return status
 	}
 	status.Reachable, status.Reason = true, reasonConnected

@@ -56,7 +56,18 @@ func (r *recording) commit(ctx context.Context, state int16, answer receiver.Ans
 // undoSettings takes back what functions have set: for the transaction, so that it is committed as durably as it was
 // begun, and for the session, which other events get next. What they deferred runs first, for it may set something too.
 func (r *recording) undoSettings(batch *pgx.Batch) {
-	batch.Queue("set constraints all immediate")
+	batch.Queue("set constraints all immediate").Query(func(rows pgx.Rows) error {
+		rows.Close()
+		err := rows.Err()
+		if err == nil || !rolledBack(err) {
+			return err
+		}
+		// Which function deferred it is not known; the last is the first to look at.
+		if failed := r.calls[len(r.calls)-1].failure(err); failed != nil {
+			return failed
+		}
+		return err
+	})
 	batch.Queue("reset role")
 	batch.Queue("reset all")
 	r.l.assert(batch).Query(func(rows pgx.Rows) error {

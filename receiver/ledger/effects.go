@@ -172,6 +172,11 @@ func (r *recording) callEffects(ctx context.Context) (*refusal, error) {
 		}
 		text, refused, err := r.callEffect(ctx, c)
 		if err != nil || refused != nil {
+			done := i
+			if refused != nil {
+				done++
+			}
+			r.l.health.succeeded(r.calls[:done])
 			return refused, err
 		}
 		r.results = append(r.results, result{name: c.effect.Name, text: text})
@@ -190,9 +195,10 @@ func (r *recording) callEffect(ctx context.Context, c *call) (string, *refusal, 
 			return "", nil, fmt.Errorf("undo a refused event: %w", err)
 		}
 		return "", &refusal{message: pgErr.Message}, nil
-	case errors.As(err, &pgErr):
-		return "", nil, &effectError{name: c.effect.Name, function: c.effect.Function, code: pgErr.Code, err: err}
 	case err != nil:
+		if failed := c.failure(err); failed != nil {
+			return "", nil, failed
+		}
 		return "", nil, fmt.Errorf("effect %s: %w", c.effect.Name, err)
 	}
 	if c.guarded {

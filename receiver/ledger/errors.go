@@ -25,6 +25,9 @@ const (
 	codeWrongPassword  = "28P01"
 	codeNoLogin        = "28000"
 	codeDivisionByZero = "22012"
+	codeDiskFull       = "53100"
+	classNoRoom        = "53"
+	codeCanceled       = "57014"
 	severityFatal      = "FATAL"
 )
 
@@ -52,7 +55,8 @@ func (e *unknownOutcomeError) Error() string {
 }
 func (e *unknownOutcomeError) Unwrap() error { return e.err }
 
-// effectError says that a user's function failed. Its text has no message of the database: that may quote data.
+// effectError says that a user's function failed. Its text has no message of the database: that may quote data. It is
+// receiver.ErrUnavailable to callers, because the provider must retry, and does not say so: the ledger was there.
 type effectError struct {
 	name, function, code string
 	err                  error
@@ -62,6 +66,9 @@ func (e *effectError) Error() string {
 	return fmt.Sprintf("effect %s: function %s failed with SQLSTATE %s", e.name, e.function, e.code)
 }
 func (e *effectError) Unwrap() error { return e.err }
+
+// Is makes it receiver.ErrUnavailable.
+func (e *effectError) Is(target error) bool { return target == receiver.ErrUnavailable }
 
 func authFailed(err error) bool {
 	c := database.Code(err)

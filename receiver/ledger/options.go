@@ -62,6 +62,8 @@ type Options struct {
 	// LeaseLost is told of attempts whose bookkeeping came after their lease had been taken over: the destination may
 	// have got the delivery twice, under the same key. Optional.
 	LeaseLost func([]receiver.Delivery)
+	// EffectFailed is told of each event that could not be recorded because the named effect's function failed. Optional.
+	EffectFailed func(effect string)
 }
 
 // StaticURL is an Options.URL that never changes.
@@ -75,6 +77,7 @@ type Ledger struct {
 	sql     *statements
 	db      *source
 	flights flights
+	health  health
 }
 
 // Open prepares a ledger without connecting: a database that is away is reported by what needs it. Errors are those of

@@ -54,6 +54,9 @@ func (l *Ledger) Record(ctx context.Context, event receiver.Event, work receiver
 		}
 		l.prepareRerun(working, err)
 	}
+	if failed := l.health.ended(receipt, err, l.options.Now()); failed != "" && l.options.EffectFailed != nil {
+		l.options.EffectFailed(failed)
+	}
 	if err != nil {
 		return receiver.Receipt{}, unavailable("record event", err)
 	}
@@ -150,7 +153,13 @@ func (r *recording) finish(ctx context.Context, refused *refusal) (receiver.Rece
 	if err != nil {
 		return receiver.Receipt{}, err
 	}
-	return receipt, r.commit(ctx, state, receipt.Answer)
+	if err := r.commit(ctx, state, receipt.Answer); err != nil {
+		return receiver.Receipt{}, err
+	}
+	if refused == nil {
+		r.l.health.succeeded(r.calls)
+	}
+	return receipt, nil
 }
 
 // pause waits a little longer each time, with jitter, and says whether there is time left.

@@ -34,6 +34,7 @@ type Metrics struct {
 	attempts        *prometheus.CounterVec
 	attemptDuration *prometheus.HistogramVec
 	leasesLost      *prometheus.CounterVec
+	effectFailures  *prometheus.CounterVec
 }
 
 // NewMetrics returns the time series; status is asked at each scrape and must not block.
@@ -70,9 +71,13 @@ func NewMetrics(status func() receiverstatus.Status, now func() time.Time) *Metr
 			Help: "Attempts that could not be booked before their lease ran out. They are made again: the destination may have " +
 				"got the delivery twice, with the same key.",
 		}, []string{"destination"}),
+		effectFailures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: namespace, Name: "effect_failures_total",
+			Help: "Events that were answered 503 because an effect's function failed.",
+		}, []string{"effect"}),
 	}
 	m.registry.MustRegister(
-		m.requests, m.duration, m.verifications, m.refusals, m.attempts, m.attemptDuration, m.leasesLost,
+		m.requests, m.duration, m.verifications, m.refusals, m.attempts, m.attemptDuration, m.leasesLost, m.effectFailures,
 		&gauges{status: status, now: now},
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -124,6 +129,11 @@ func (m *Metrics) LeasesLost(deliveries []receiver.Delivery) {
 	for _, d := range deliveries {
 		m.leasesLost.WithLabelValues(d.Destination).Inc()
 	}
+}
+
+// EffectFailed counts an event that could not be recorded because an effect's function failed.
+func (m *Metrics) EffectFailed(effect string) {
+	m.effectFailures.WithLabelValues(effect).Inc()
 }
 
 func outcomeLabel(outcome receiver.Outcome) string {

@@ -97,6 +97,7 @@ func TestMetrics(t *testing.T) {
 		Delivery: receiver.Delivery{Destination: "sink"}, Outcome: receiver.Exhausted, Duration: time.Second,
 	})
 	m.LeasesLost([]receiver.Delivery{{Destination: "sink"}, {Destination: "sink"}})
+	m.EffectFailed("book")
 	m.Answered(http.StatusNotFound, "not_found", time.Millisecond)
 	m.Answered(http.StatusServiceUnavailable, "busy", time.Millisecond)
 	m.Answered(http.StatusOK, "", time.Millisecond)
@@ -116,6 +117,7 @@ func TestMetrics(t *testing.T) {
 		`hookonce_signature_verifications_total{secret="previous"} 1`,
 		`hookonce_relay_attempts_total{destination="sink",outcome="exhausted"} 1`,
 		`hookonce_leases_lost_total{destination="sink"} 2`,
+		`hookonce_effect_failures_total{effect="book"} 1`,
 		`hookonce_request_duration_seconds_count{code="4xx"} 2`,
 		`hookonce_ledger_pending 2`, `hookonce_ledger_failed 1`, `hookonce_ledger_oldest_pending_age_seconds 90`,
 		`hookonce_database_up 1`, `hookonce_database_durable 1`, `hookonce_keyring_revision 3`,
