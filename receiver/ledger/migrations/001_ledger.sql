@@ -145,9 +145,15 @@ $$;
 
 -- For the functions that users write.
 
--- payload is the event's body as JSON; an error if it is none.
-CREATE FUNCTION hookonce.payload(e hookonce.event) RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE
-  AS $$ SELECT convert_from(e.body, 'UTF8')::jsonb $$;
+-- payload is the event's body as jsonb. One that jsonb cannot hold never can be: the event is refused, unless the caller
+-- catches that. Not parallel: catching an error takes a subtransaction.
+CREATE FUNCTION hookonce.payload(e hookonce.event) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN convert_from(e.body, 'UTF8')::jsonb;
+EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
+  RAISE EXCEPTION 'the body cannot be held as jsonb' USING ERRCODE = 'HK001';
+END
+$$;
 
 -- headers are the event's stored headers: an object of arrays.
 CREATE FUNCTION hookonce.headers(e hookonce.event) RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE
