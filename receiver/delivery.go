@@ -19,7 +19,8 @@ type Delivery struct {
 	EventType      string
 	ContentType    string
 	Body           []byte
-	// Attempt is the number of the attempt that the lease is for, from 1.
+	// Attempt is the number of the attempt that the lease is for, from 1. Attempts that were never booked, because their
+	// process ended, are not counted.
 	Attempt int
 	// Lease fences the bookkeeping: a settlement under a lease that has been taken over changes nothing.
 	Lease Lease

@@ -25,7 +25,8 @@ const (
 	EventIDHeader = "Hookonce-Event-Id"
 	// EventTypeHeader carries the provider's event type; absent if there is none or it is not printable ASCII.
 	EventTypeHeader = "Hookonce-Event-Type"
-	// AttemptHeader carries the number of the attempt, from 1: above 1 the delivery may have arrived before.
+	// AttemptHeader carries the number of the attempt, from 1, as far as attempts were booked: one whose process ended before
+	// it was is not counted, so that a delivery may have arrived before with any number. Only the key tells.
 	AttemptHeader = "Hookonce-Attempt"
 )
 
