@@ -47,6 +47,8 @@ var (
 		status: http.StatusUnsupportedMediaType, cause: "unsupported_encoding", rejected: true,
 		header: "Accept-Encoding", value: "identity",
 	}
+	unsigned      = &refusal{status: http.StatusUnauthorized, cause: receiver.CauseMissingHeader, rejected: true}
+	tooSlow       = &refusal{status: http.StatusRequestTimeout, cause: "slow_body", rejected: true}
 	tooLarge      = &refusal{status: http.StatusRequestEntityTooLarge, cause: "body_too_large", rejected: true}
 	incomplete    = &refusal{status: http.StatusBadRequest, cause: "incomplete_body", rejected: true}
 	conflict      = &refusal{status: http.StatusUnprocessableEntity, cause: "body_differs", rejected: true}
@@ -91,9 +93,7 @@ func (x *exchange) closeConnection() {
 		return
 	}
 	x.w.Header().Set("Connection", "close")
-	// A writer that has no deadlines, as in tests, has nothing to linger for.
-	deadline := time.Now().Add(lingering) //nolint:forbidigo // the network's deadlines are by the wall clock, whatever the handler's is
-	_ = http.NewResponseController(x.w).SetReadDeadline(deadline)
+	x.readBy(wallClock().Add(lingering))
 }
 
 func (x *exchange) finish() {

@@ -26,6 +26,10 @@ const (
 	DefaultMaxBodyBytes = 1 << 20
 	// DefaultMaxInFlight is how many requests are verified and recorded at once.
 	DefaultMaxInFlight = 256
+	// DefaultMaxWaiting is how many requests more wait until they are.
+	DefaultMaxWaiting = 1024
+	// DefaultMaxWait is how long they wait.
+	DefaultMaxWait = time.Second
 	// DefaultMaxInFlightBytes is how many bytes of bodies are held at once: 64 MiB.
 	DefaultMaxInFlightBytes = 64 << 20
 )
@@ -40,8 +44,9 @@ type Settings struct {
 	Tolerance time.Duration
 	// MaxBodyBytes is the largest body that is read; 0 means DefaultMaxBodyBytes.
 	MaxBodyBytes int64
-	// MaxInFlightBytes is how many bytes of bodies are held at once; beyond them the answer is 503 at once. It should be
-	// several times MaxBodyBytes. 0 means DefaultMaxInFlightBytes.
+	// MaxInFlightBytes is how many bytes of bodies are held at once; beyond them the answer is 503 at once. A quarter of them
+	// is kept for bodies that are declared to have 64 KiB at most. It should be several times MaxBodyBytes. 0 means
+	// DefaultMaxInFlightBytes.
 	MaxInFlightBytes int64
 	// Route says what the endpoint does for an event; nil means nothing but storing it.
 	Route func(receiver.Event) receiver.Work
@@ -91,9 +96,13 @@ type Options struct {
 
 	// CommitDeadline bounds the ledger's work for one event; 0 means DefaultCommitDeadline.
 	CommitDeadline time.Duration
-	// MaxInFlight bounds the requests that are verified and recorded at once; beyond it the answer is 503 at once. 0 means
-	// DefaultMaxInFlight.
+	// MaxInFlight bounds the requests that are verified and recorded at once. 0 means DefaultMaxInFlight.
 	MaxInFlight int64
+	// MaxWaiting bounds the requests that wait until others have been recorded, with bodies that count as held; beyond it the
+	// answer is 503 at once. 0 means DefaultMaxWaiting.
+	MaxWaiting int64
+	// MaxWait is how long they wait before the answer is 503. 0 means DefaultMaxWait.
+	MaxWait time.Duration
 }
 
 // Handler is the public port's only handler. It serves one path, exactly as it is written: a slash more, or an escaped
@@ -111,6 +120,8 @@ func New(o Options) (*Handler, error) {
 	setDefault(&o.Log, slog.Default())
 	setDefault(&o.CommitDeadline, DefaultCommitDeadline)
 	setDefault(&o.MaxInFlight, DefaultMaxInFlight)
+	setDefault(&o.MaxWaiting, DefaultMaxWaiting)
+	setDefault(&o.MaxWait, DefaultMaxWait)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -126,7 +137,7 @@ func New(o Options) (*Handler, error) {
 	if o.Answered == nil {
 		o.Answered = func(Outcome) {}
 	}
-	return &Handler{options: o, gate: newGate(o.MaxInFlight)}, nil
+	return &Handler{options: o, gate: newGate(o.MaxInFlight, o.MaxWaiting, o.MaxWait)}, nil
 }
 
 func setDefault[T comparable](field *T, value T) {
@@ -164,12 +175,12 @@ func (x *exchange) serve(ctx context.Context) {
 		return
 	}
 	body, refusal := x.readBody()
-	defer func() { x.handler.gate.releaseBytes(body.held) }()
+	defer func() { x.handler.gate.releaseBytes(body.held, body.small) }()
 	if refusal != nil {
 		x.refuse(refusal)
 		return
 	}
-	if !x.handler.gate.enter() {
+	if !x.handler.gate.enter(ctx) {
 		x.refuse(busy)
 		return
 	}

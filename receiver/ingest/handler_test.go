@@ -170,7 +170,7 @@ func TestRefusals(t *testing.T) {
 			if header, value, _ := strings.Cut(test.header, ": "); header != "" && w.Header().Get(header) != value {
 				t.Errorf("%s: %q, want %q", header, w.Header().Get(header), value)
 			}
-			unread := test.status == 404 || test.status == 405 || test.status == 413 || test.status == 415 || test.cause == "not_configured"
+			unread := test.status == 404 || test.status == 405 || test.status == 413 || test.status == 415 || test.cause == "not_configured" || test.cause == receiver.CauseMissingHeader
 			if closed := w.Header().Get("Connection") == "close"; closed != unread {
 				t.Errorf("the body was not read: %v, the connection is closed: %v", unread, closed)
 			}

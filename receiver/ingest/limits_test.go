@@ -162,36 +162,6 @@ type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// TestTooManyAtOnce fills both places and has the third request answered at once, while they are still full.
-func TestTooManyAtOnce(t *testing.T) {
-	e := newEndpoint(t, func(e *endpoint) { e.options.MaxInFlight = 2 })
-	entered, leave := make(chan struct{}), make(chan struct{})
-	e.ledger.answer = func(context.Context, receiver.Event) (receiver.Receipt, error) {
-		entered <- struct{}{}
-		<-leave
-		return processed(), nil
-	}
-	var group sync.WaitGroup
-	for range 2 {
-		r := signed(t, body)
-		group.Go(func() {
-			if w := e.post(r); w.Code != 200 {
-				t.Errorf("got %d %s", w.Code, w.Body)
-			}
-		})
-		<-entered
-	}
-	w := e.post(signed(t, body))
-	wantAnswer(t, w, 503, `{"error":"busy"}`)
-	if w.Header().Get("Retry-After") != "1" || e.ledger.calls() != 2 {
-		t.Errorf("Retry-After %q, %d calls", w.Header().Get("Retry-After"), e.ledger.calls())
-	}
-	close(leave)
-	group.Wait()
-	e.ledger.answer = nil
-	wantAnswer(t, e.post(signed(t, body)), 200, `{"status":"processed"}`)
-}
-
 // TestTooManyBytesAtOnce: bytes are given back, also by requests that are refused.
 func TestTooManyBytesAtOnce(t *testing.T) {
 	e := newEndpoint(t, func(e *endpoint) { e.settings.MaxInFlightBytes = int64(len(body)) + 1 })

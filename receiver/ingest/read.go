@@ -7,11 +7,13 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
 )
 
-// firstChunk is how many bytes are held for a body before any of it has arrived. What was declared is not believed: a
-// sender must send bytes to occupy them.
+// firstChunk is how many bytes are held for a body once its first has arrived. What was declared is not believed: a sender
+// must send bytes to occupy them.
 const firstChunk = 8 << 10
 
 // checkRequest refuses what can be refused before the body is read, so that Expect: 100-continue is never granted in vain.
@@ -35,8 +37,19 @@ func (x *exchange) checkHead() *refusal {
 		return unknownEncoding
 	case x.r.ContentLength > x.settings.MaxBodyBytes:
 		return tooLarge
+	case !x.hasSignature():
+		return unsigned
 	}
 	return nil
+}
+
+// hasSignature says whether there is anything to verify; without, the body is not worth reading. Whether the scheme can be
+// verified with is left to the verification.
+func (x *exchange) hasSignature() bool {
+	name := x.settings.Scheme.Signature.Header
+	return name == "" || slices.ContainsFunc(x.r.Header.Values(name), func(value string) bool {
+		return strings.TrimSpace(value) != ""
+	})
 }
 
 // isIdentity says whether the body is sent as it is. Signatures are over the bytes that arrive, and providers do not
@@ -54,31 +67,46 @@ func isIdentity(encodings []string) bool {
 type heldBody struct {
 	bytes []byte
 	held  int64
+	small bool
 }
 
-// readBody reads the whole body or refuses it: it is never cut. What the gate counts grows with what has arrived.
+// readBody reads the whole body or refuses it: it is never cut. What the gate counts grows with what has arrived, and the
+// time that is left for the rest with it.
 func (x *exchange) readBody() (heldBody, *refusal) {
-	limit := x.settings.MaxBodyBytes
-	reader := http.MaxBytesReader(x.w, x.r.Body, limit)
-	var body heldBody
+	reader := http.MaxBytesReader(x.w, x.r.Body, x.settings.MaxBodyBytes)
+	pace := newPace(wallClock())
+	// Room for one byte, which the gate does not count: who sends nothing occupies nothing.
+	body := heldBody{bytes: make([]byte, 0, 1), small: x.r.ContentLength >= 0 && x.r.ContentLength <= smallBody}
 	for {
 		if len(body.bytes) == cap(body.bytes) && !x.grow(&body) {
 			x.closeConnection()
 			return body, busy
 		}
+		x.readBy(pace.deadline)
 		n, err := reader.Read(body.bytes[len(body.bytes):cap(body.bytes)])
 		body.bytes = body.bytes[:len(body.bytes)+n]
+		if err == nil {
+			pace.advance(wallClock(), n)
+			continue
+		}
 		if errors.Is(err, io.EOF) {
+			// The deadline ends here: net/http lifts it, to notice when the provider hangs up.
 			return body, nil
 		}
-		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-			return body, tooLarge
-		}
-		if err != nil {
-			x.closeConnection()
-			return body, incomplete
-		}
+		return body, x.broken(err)
 	}
+}
+
+// broken is the answer to a body that could not be read to its end.
+func (x *exchange) broken(err error) *refusal {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLarge
+	}
+	x.closeConnection()
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return tooSlow
+	}
+	return incomplete
 }
 
 // grow doubles the room for the body, up to one byte more than can be needed: the one in which the end is seen.
@@ -89,7 +117,7 @@ func (x *exchange) grow(body *heldBody) bool {
 		most = min(most, declared+1)
 	}
 	size = min(size, max(most, int64(len(body.bytes))+1))
-	if !x.handler.gate.holdBytes(size-body.held, x.settings.MaxInFlightBytes) {
+	if !x.handler.gate.holdBytes(size-body.held, x.settings.MaxInFlightBytes, body.small) {
 		return false
 	}
 	body.held = size

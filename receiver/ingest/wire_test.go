@@ -84,6 +84,8 @@ func TestExpectContinue(t *testing.T) {
 		"method":         {"PUT " + path, "Content-Length: 5000\r\n", 405},
 		"encoding":       {"POST " + path, "Content-Length: 500\r\nContent-Encoding: gzip\r\n", 415},
 		"length":         {"POST " + path, "Content-Length: 5000\r\n", 413},
+		"no signature":   {"POST " + path, "Content-Length: 500\r\n", 401},
+		"blank one":      {"POST " + path, "Content-Length: 500\r\nX-Webhook-Signature: \r\n", 401},
 		"chunked, path":  {"POST /other", "Transfer-Encoding: chunked\r\n", 404},
 		"without Expect": {"POST /other", "Content-Length: 100000\r\nX-Skip: ", 404},
 	} {
@@ -190,7 +192,7 @@ func TestServerLimits(t *testing.T) {
 	if s.ReadHeaderTimeout != 5*time.Second || s.ReadTimeout != 15*time.Second || s.WriteTimeout != 30*time.Second || s.IdleTimeout != 75*time.Second || s.MaxHeaderBytes != 16<<10 {
 		t.Errorf("limits %+v", s)
 	}
-	if s.WriteTimeout < s.ReadTimeout+ingest.DefaultCommitDeadline {
+	if s.WriteTimeout < s.ReadTimeout+ingest.DefaultMaxWait+ingest.DefaultCommitDeadline {
 		t.Error("a slow body and a slow commit leave no time for the answer")
 	}
 }
