@@ -44,3 +44,19 @@ func TestBytesKeptForSmallBodies(t *testing.T) {
 		t.Errorf("%d bytes are left, %d of them large", g.bytes.Load(), g.large.Load())
 	}
 }
+
+// TestCopiesAreForgotten: events that are over occupy nothing.
+func TestCopiesAreForgotten(t *testing.T) {
+	c := newCopies(4)
+	for range 2 {
+		if !c.enter("a") || !c.enter("a") || c.enter("a") || !c.enter("b") {
+			t.Error("two copies of each event have places")
+		}
+		c.leave("a")
+		c.leave("b")
+		c.leave("a")
+	}
+	if len(c.open) != 0 {
+		t.Errorf("left: %v", c.open)
+	}
+}

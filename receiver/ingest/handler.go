@@ -96,7 +96,8 @@ type Options struct {
 
 	// CommitDeadline bounds the ledger's work for one event; 0 means DefaultCommitDeadline.
 	CommitDeadline time.Duration
-	// MaxInFlight bounds the requests that are verified and recorded at once. 0 means DefaultMaxInFlight.
+	// MaxInFlight bounds the requests that are verified and recorded at once; those of one event are half as many, and beyond
+	// them the answer is 503 at once. 0 means DefaultMaxInFlight.
 	MaxInFlight int64
 	// MaxWaiting bounds the requests that wait until others have been recorded, with bodies that count as held; beyond it the
 	// answer is 503 at once. 0 means DefaultMaxWaiting.
@@ -110,6 +111,7 @@ type Options struct {
 type Handler struct {
 	options Options
 	gate    *gate
+	copies  *copies
 }
 
 // New returns the handler; an error says which required option is missing.
@@ -137,7 +139,7 @@ func New(o Options) (*Handler, error) {
 	if o.Answered == nil {
 		o.Answered = func(Outcome) {}
 	}
-	return &Handler{options: o, gate: newGate(o.MaxInFlight, o.MaxWaiting, o.MaxWait)}, nil
+	return &Handler{options: o, gate: newGate(o.MaxInFlight, o.MaxWaiting, o.MaxWait), copies: newCopies(o.MaxInFlight)}, nil
 }
 
 func setDefault[T comparable](field *T, value T) {
@@ -231,6 +233,11 @@ func (x *exchange) record(ctx context.Context, v receiver.Verified, body []byte)
 
 		BodyMayChange: x.settings.Scheme.Behavior.BodyChanges,
 	}
+	if !x.handler.copies.enter(event.ID) {
+		x.refuse(inFlight)
+		return
+	}
+	defer x.handler.copies.leave(event.ID)
 	var work receiver.Work
 	if x.settings.Route != nil {
 		work = x.settings.Route(event)

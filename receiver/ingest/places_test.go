@@ -101,3 +101,36 @@ func TestWaitingEnds(t *testing.T) {
 	e.ledger.answer = nil
 	wantAnswer(t, e.post(signed(t, body)), 200, `{"status":"processed"}`)
 }
+
+// TestCopiesOfOneEventLeaveRoomForOthers: a slow event does not take all places, however many copies of it come.
+func TestCopiesOfOneEventLeaveRoomForOthers(t *testing.T) {
+	e := newEndpoint(t, func(e *endpoint) {
+		e.options.MaxInFlight, e.options.MaxWait, e.options.CommitDeadline = 4, time.Millisecond, 3*time.Second
+	})
+	entered, leave := make(chan struct{}, 10), make(chan struct{})
+	e.ledger.answer = func(ctx context.Context, event receiver.Event) (receiver.Receipt, error) {
+		if event.ID != "evt_1" {
+			return processed(), nil
+		}
+		entered <- struct{}{}
+		select {
+		case <-leave:
+			return processed(), nil
+		case <-ctx.Done():
+			return receiver.Receipt{}, ctx.Err()
+		}
+	}
+	var group sync.WaitGroup
+	for range 2 {
+		r := signed(t, body)
+		group.Go(func() { wantAnswer(t, e.post(r), 200, `{"status":"processed"}`) })
+		<-entered
+	}
+	for range 4 {
+		wantAnswer(t, e.post(signed(t, body)), 503, `{"error":"in_flight"}`)
+	}
+	wantAnswer(t, e.post(signed(t, `{"event_id":"evt_2"}`)), 200, `{"status":"processed"}`)
+	close(leave)
+	group.Wait()
+	wantAnswer(t, e.post(signed(t, body)), 200, `{"status":"processed"}`)
+}
