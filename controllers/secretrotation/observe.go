@@ -41,7 +41,7 @@ func (r *Reconciler) observeSpec(_ context.Context, p *pass) error {
 	if spec.Overlap != "" {
 		overlap, err := spec.Overlap.Parse()
 		if err != nil {
-			return reconcile.Terminal(v1alpha1.ReasonInvalidSpec, "spec.overlap: %s", err)
+			return reconcile.Terminal(v1alpha1.ReasonInvalidSpec, "The spec cannot be used: spec.overlap: %s", err)
 		}
 		p.spec.Overlap = overlap
 	}
