@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
@@ -188,4 +189,22 @@ func setStandbys(t *testing.T, url, names string) {
 		}
 		return now == names
 	})
+	// A server's process of its own, the checkpointer, reads it later and decides whether commits wait.
+	eventually(t, "commits wait as they should", func() bool { return commitWaits(t, url) == (names != "") })
+}
+
+func commitWaits(t *testing.T, url string) bool {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err = conn.Exec(ctx, "SELECT pg_logical_emit_message(true, 'test', 'commit')")
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	return err != nil
 }
