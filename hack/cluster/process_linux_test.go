@@ -6,6 +6,7 @@ package main
 import (
 	"slices"
 	"testing"
+	"time"
 )
 
 func TestParseStartTime(t *testing.T) {
@@ -33,7 +34,19 @@ func TestMarkedProcesses(t *testing.T) {
 	state := t.TempDir()
 	ours := recordOf(t, startSleeper(t, markerEnv+"="+state).Process.Pid)
 	recordOf(t, startSleeper(t, markerEnv+"="+state+"-other").Process.Pid)
-	if found := markedProcesses(state); !slices.Equal(found, []pidRecord{ours}) {
-		t.Errorf("found %v, want %v", found, ours)
+	// A process is there for a moment before its environment is: the kernel fills it in late in exec.
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		found := markedProcesses(state)
+		if slices.Equal(found, []pidRecord{ours}) {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("found %v, want %v", found, ours)
+		case <-tick.C:
+		}
 	}
 }
