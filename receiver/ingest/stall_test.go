@@ -4,6 +4,7 @@
 package ingest_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -67,7 +68,8 @@ func wantGoodOnes(t *testing.T, e *endpoint, address string) {
 					t.Error(err)
 					return
 				}
-				if content, err := io.ReadAll(response.Body); err != nil || response.StatusCode != 200 {
+				content, err := io.ReadAll(response.Body)
+				if err := errors.Join(err, response.Body.Close()); err != nil || response.StatusCode != http.StatusOK {
 					t.Errorf("got %d %s, %v", response.StatusCode, content, err)
 				}
 			}
