@@ -70,6 +70,8 @@ const (
 	CountRefused = "refused"
 	// CountDuplicates are events that were there already.
 	CountDuplicates = "duplicates"
+	// CountHandshakes are the provider's questions that were answered: no events.
+	CountHandshakes = "handshakes"
 	// CountRejected are requests that were not accepted through a fault of theirs; each has a cause.
 	CountRejected = "rejected"
 )

@@ -19,6 +19,8 @@ type Event struct {
 	Headers []byte
 	// Body is exactly what was received.
 	Body []byte
+	// Payload is the event's JSON where Body carries it in a form; nil if Body itself is the payload.
+	Payload []byte
 	// BodyDigest is the SHA-256 of Body.
 	BodyDigest [32]byte
 	// ClaimBody says that the id is not signed, so that the body's digest must be claimed with it.

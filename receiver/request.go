@@ -7,21 +7,45 @@ import "net/http"
 
 // Request is what a sender sent, as far as verification looks at it.
 type Request struct {
+	// Method is the HTTP method.
+	Method string
+	// URL is the public URL that the sender used: that of the endpoint, with the query of this request. Empty if the endpoint
+	// has none.
+	URL string
 	// Header with canonical names, as net/http reads it.
 	Header http.Header
 	// Body is exactly what was received.
 	Body []byte
 }
 
-// Verified is what a request whose signature holds says about its event.
+// Verified is what a request whose signature holds says: an answer to a handshake, or its events.
 type Verified struct {
-	// EventID is never empty; EventType and ResourceID are empty if the event has none, and are otherwise 1 to 255 bytes of
-	// UTF-8 without control characters. A type that cannot be such a text counts as none.
-	EventID    string
-	EventType  string
-	ResourceID string
 	// Fingerprint of the secret that the signature was made with; the first accepted one if several match.
 	Fingerprint string
+	// Handshake is the answer to a signed handshake; nil if the request carries events.
+	Handshake *Reply
+	// Events are in the order of the request; one, unless the scheme has batches. An empty batch has none.
+	Events []VerifiedEvent
+}
+
+// VerifiedEvent is one event of a request whose signature holds.
+type VerifiedEvent struct {
+	// ID is never empty; Type and ResourceID are empty if the event has none, and are otherwise 1 to 255 bytes of UTF-8
+	// without control characters. A type that cannot be such a text counts as none.
+	ID         string
+	Type       string
+	ResourceID string
+	// Body is the part of the request's body that is this event, byte for byte: all of it, unless the scheme has batches.
+	Body []byte
+	// Payload is the event's JSON where the body carries it in a form; nil if the body itself is the payload.
+	Payload []byte
+}
+
+// Reply is the answer to a handshake.
+type Reply struct {
+	Status int
+	Header http.Header
+	Body   []byte
 }
 
 // Rejection is why a request is refused before it reaches the ledger.
@@ -70,6 +94,10 @@ const (
 	CauseMissingEventID = "missing_event_id"
 	// CauseBadEventID (400): the id is not a string of 1 to 255 bytes from ! to ~.
 	CauseBadEventID = "bad_event_id"
+	// CauseBadHandshake (403): a handshake asks with a token or an origin that the endpoint does not know.
+	CauseBadHandshake = "bad_handshake"
+	// CauseNoPublicURL (503): the scheme signs the URL, and the endpoint does not know its own.
+	CauseNoPublicURL = "no_public_url"
 	// CauseBadResourceID (400): the resource id is there and is neither 1 to 255 bytes of UTF-8 without control characters
 	// nor a natural number.
 	CauseBadResourceID = "bad_resource_id"

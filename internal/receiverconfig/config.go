@@ -21,8 +21,10 @@ const Version = 1
 type Config struct {
 	Version int `json:"version"`
 	// Endpoint is namespace/name; it is also the scope in which event ids are claimed.
-	Endpoint     string        `json:"endpoint"`
-	Path         string        `json:"path"`
+	Endpoint string `json:"endpoint"`
+	Path     string `json:"path"`
+	// PublicURL is the URL, without a query, that the provider is given; empty if it is not known.
+	PublicURL    string        `json:"publicURL,omitempty"`
 	Scheme       scheme.Scheme `json:"scheme"`
 	Tolerance    Duration      `json:"tolerance"`
 	MaxBodyBytes int64         `json:"maxBodyBytes"`

@@ -17,14 +17,19 @@ const (
 	Base64 Encoding = "Base64"
 )
 
-// Algorithm is the hash of an HMAC.
+// Algorithm is the hash of an HMAC, or how a scheme that is not an HMAC proves where a delivery comes from.
 type Algorithm string
 
 // The algorithms that schemes may use.
 const (
+	SHA1   Algorithm = "SHA1"
 	SHA256 Algorithm = "SHA256"
 	SHA384 Algorithm = "SHA384"
 	SHA512 Algorithm = "SHA512"
+	// Ed25519 is a signature that the public key, which the secret's text stands for, verifies.
+	Ed25519 Algorithm = "Ed25519"
+	// Token is no signature: the header carries the secret itself. It proves who sent a delivery and nothing of its content.
+	Token Algorithm = "Token"
 )
 
 // Unit is the unit of a timestamp counted from 1970-01-01 UTC.
@@ -42,7 +47,11 @@ type Scheme struct {
 	Name string `json:"name"`
 	// Signature says where the signatures are.
 	Signature Signature `json:"signature"`
-	// StringToSign with the placeholders {id}, {timestamp} and {body}; it ends with {body}.
+	// HeaderAliases are other names under which the provider sends the headers of this scheme: canonical name to alias. They
+	// are used together, and only where the signature's header is absent under its own name.
+	HeaderAliases map[string]string `json:"headerAliases,omitempty"`
+	// StringToSign is what is signed, with the placeholders {id}, {timestamp}, {method}, {url}, {form}, {body} and, in a
+	// batch, {item.<path>} for a member of the item.
 	StringToSign string `json:"stringToSign"`
 	// Key says how a secret's text becomes a key.
 	Key Key `json:"key"`
@@ -57,13 +66,60 @@ type Scheme struct {
 	// BodyReuse says that the provider sends identical bodies as different events on purpose: then the body's digest is not
 	// claimed, and a captured body passes under any id that is not signed.
 	BodyReuse bool `json:"bodyReuse,omitempty"`
+	// FormField is the field of a form-encoded body that carries the event as JSON; empty if the scheme has none.
+	FormField string `json:"formField,omitempty"`
+	// Batch says that one request carries several events; nil if it carries one.
+	Batch *Batch `json:"batch,omitempty"`
+	// Handshakes are the requests by which the provider asks whether the endpoint wants its deliveries.
+	Handshakes []Handshake `json:"handshakes,omitempty"`
+	// Acknowledgment is the body of every successful answer where the provider insists on one; empty for the stored answer.
+	Acknowledgment string `json:"acknowledgment,omitempty"`
 	// Behavior says what the provider does around retries and rotations.
 	Behavior Behavior `json:"behavior"`
 }
 
-// Signature says where the signatures of a delivery are and how they are written.
+// Batch says where the events of one request are.
+type Batch struct {
+	// Path of the array in the body; empty if the body is the array.
+	Path []string `json:"path,omitempty"`
+	// Member of each element that holds the event; empty if the element is the event.
+	Member string `json:"member,omitempty"`
+}
+
+// HandshakeKind says how a provider asks whether an endpoint wants its deliveries.
+type HandshakeKind string
+
+// The handshakes that are answered.
+const (
+	// URLVerification (Slack): a signed POST whose member type is url_verification; the answer is its member challenge.
+	URLVerification HandshakeKind = "URLVerification"
+	// URLValidation (Zoom): a signed POST whose member event is endpoint.url_validation; the answer is payload.plainToken
+	// and its HMAC under the secret that the request was signed with.
+	URLValidation HandshakeKind = "URLValidation"
+	// HubChallenge (Meta, WebSub): GET with hub.mode=subscribe, hub.verify_token and hub.challenge; the answer is the latter.
+	HubChallenge HandshakeKind = "HubChallenge"
+	// EchoChallenge (Dropbox): GET with the parameter challenge, which is the answer.
+	EchoChallenge HandshakeKind = "EchoChallenge"
+	// OriginConsent (CloudEvents): OPTIONS with WebHook-Request-Origin; the answer names the origin and a rate.
+	OriginConsent HandshakeKind = "OriginConsent"
+	// Ping (GitHub): a signed POST of the type ping, which is answered and is no event.
+	Ping HandshakeKind = "Ping"
+)
+
+// Handshake is one of them and what its answer needs.
+type Handshake struct {
+	Kind HandshakeKind `json:"kind"`
+	// VerifyToken must come with a HubChallenge.
+	VerifyToken string `json:"verifyToken,omitempty"`
+	// Origins that OriginConsent is given to; "*" is every one.
+	Origins []string `json:"origins,omitempty"`
+}
+
+// Signature says where the signatures of a delivery are and how they are written. One of Header and Path is set.
 type Signature struct {
-	Header string `json:"header"`
+	Header string `json:"header,omitempty"`
+	// Path of the signature in each item of a batch.
+	Path []string `json:"path,omitempty"`
 	// Separator between the elements of the header; empty if the header is one element.
 	Separator string `json:"separator,omitempty"`
 	// Prefix of the elements that are signatures; others are skipped.
@@ -85,6 +141,12 @@ type Timestamp struct {
 type Source struct {
 	Header string   `json:"header,omitempty"`
 	Path   []string `json:"path,omitempty"`
+	// Compose makes one value of several, all of which must be there; no two lists of values make the same one.
+	Compose []Source `json:"compose,omitempty"`
+	// BodyDigest is the SHA-256 of the body, for providers that give their events no id.
+	BodyDigest bool `json:"bodyDigest,omitempty"`
+	// PerRequest makes a new id for each request, for notifications that carry nothing but "look again".
+	PerRequest bool `json:"perRequest,omitempty"`
 }
 
 // Key says how the text of a signing secret becomes a key.

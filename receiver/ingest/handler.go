@@ -192,12 +192,12 @@ func (x *exchange) serve(ctx context.Context) {
 		x.refuse(refusal)
 		return
 	}
-	x.record(ctx, verified, body.bytes)
+	x.acknowledge(ctx, verified)
 }
 
 func (x *exchange) verify(body []byte) (receiver.Verified, *refusal) {
 	s := x.settings
-	request := &receiver.Request{Header: x.r.Header, Body: body}
+	request := &receiver.Request{Method: x.r.Method, Header: x.r.Header, Body: body}
 	verified, err := x.handler.options.Verify(s.Scheme, s.Secrets, request, x.handler.options.Now(), s.Tolerance)
 	if err == nil {
 		return verified, nil
@@ -215,20 +215,28 @@ func (x *exchange) verify(body []byte) (receiver.Verified, *refusal) {
 	return verified, refused
 }
 
-// record hands the event to the ledger. The provider's disconnect does not reach the ledger: what was verified is
-// recorded, and the provider's retry gets its answer.
-func (x *exchange) record(ctx context.Context, v receiver.Verified, body []byte) {
+// acknowledge records the events of a request whose signature holds.
+func (x *exchange) acknowledge(ctx context.Context, v receiver.Verified) {
 	x.outcome.Verified = true
 	x.handler.options.Used(v.Fingerprint)
+	for _, event := range v.Events {
+		x.record(ctx, event)
+	}
+}
+
+// record hands the event to the ledger. The provider's disconnect does not reach the ledger: what was verified is
+// recorded, and the provider's retry gets its answer.
+func (x *exchange) record(ctx context.Context, v receiver.VerifiedEvent) {
 	x.handler.options.Count(receiver.CountReceived, "")
 	event := receiver.Event{
-		ID:          v.EventID,
-		Type:        v.EventType,
+		ID:          v.ID,
+		Type:        v.Type,
 		ResourceID:  v.ResourceID,
 		ContentType: x.r.Header.Get("Content-Type"),
 		Headers:     storedHeaders(x.settings.Scheme, x.r.Header),
-		Body:        body,
-		BodyDigest:  sha256.Sum256(body),
+		Body:        v.Body,
+		Payload:     v.Payload,
+		BodyDigest:  sha256.Sum256(v.Body),
 		ClaimBody:   !x.settings.Scheme.EventIDSigned && !x.settings.Scheme.BodyReuse,
 
 		BodyMayChange: x.settings.Scheme.Behavior.BodyChanges,

@@ -29,7 +29,7 @@ type value struct {
 }
 
 // extract reads the event's id, type and resource id from a request whose signature holds.
-func extract(s scheme.Scheme, r *Request) (Verified, error) {
+func extract(s scheme.Scheme, r *Request) (receiver.VerifiedEvent, error) {
 	var paths [][]string
 	for _, sources := range [][]scheme.Source{s.EventID, s.EventType, s.ResourceID} {
 		for _, source := range sources {
@@ -40,20 +40,20 @@ func extract(s scheme.Scheme, r *Request) (Verified, error) {
 	}
 	values, err := scan(r.Body, paths)
 	if err != nil {
-		return Verified{}, reject(receiver.CauseMalformedBody)
+		return receiver.VerifiedEvent{}, reject(receiver.CauseMalformedBody)
 	}
 	found := lookup{request: r, values: values}
 	id, eventType, resource := found.first(s.EventID, asFound), found.first(s.EventType, asTextOrAbsent), found.first(s.ResourceID, asFound)
 	switch {
 	case id.kind == absent:
-		return Verified{}, reject(receiver.CauseMissingEventID)
+		return receiver.VerifiedEvent{}, reject(receiver.CauseMissingEventID)
 	case id.kind != text || !isToken(id.text):
-		return Verified{}, reject(receiver.CauseBadEventID)
+		return receiver.VerifiedEvent{}, reject(receiver.CauseBadEventID)
 	case resource.kind != absent && !isStorable(resource):
 		// Taken for absent, it would have effects that are booked once per resource booked once per event: twice.
-		return Verified{}, reject(receiver.CauseBadResourceID)
+		return receiver.VerifiedEvent{}, reject(receiver.CauseBadResourceID)
 	}
-	return Verified{EventID: id.text, EventType: eventType.text, ResourceID: resource.text}, nil
+	return receiver.VerifiedEvent{ID: id.text, Type: eventType.text, ResourceID: resource.text, Body: r.Body}, nil
 }
 
 func asFound(v value) value { return v }

@@ -44,7 +44,7 @@ func TestSignThenVerify(t *testing.T) {
 		r := &Request{Header: header, Body: body}
 		secrets := []receiver.Secret{{Key: other, Fingerprint: "other"}, {Key: secret, Fingerprint: "right"}}
 		got, err := Verify(s, secrets, r, received, tolerance)
-		if err != nil || got.EventID != id || got.Fingerprint != "right" {
+		if err != nil || got.Events[0].ID != id || got.Fingerprint != "right" {
 			t.Fatalf("got %+v, %v", got, err)
 		}
 		mutate(t, s, r)

@@ -62,12 +62,11 @@ func Verify(s scheme.Scheme, secrets []receiver.Secret, r *Request, now time.Tim
 	if err != nil {
 		return Verified{}, err
 	}
-	verified, err := extract(s, r)
+	event, err := extract(s, r)
 	if err != nil {
 		return Verified{}, err
 	}
-	verified.Fingerprint = fingerprint
-	return verified, nil
+	return Verified{Fingerprint: fingerprint, Events: []receiver.VerifiedEvent{event}}, nil
 }
 
 func hashOf(algorithm scheme.Algorithm) func() hash.Hash {
