@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/hookonce/hookonce/internal/scheme"
 	"github.com/hookonce/hookonce/receiver"
 	"github.com/hookonce/hookonce/receiver/verify"
@@ -45,11 +47,13 @@ func TestSendIsVerifiedInEveryScheme(t *testing.T) {
 				body, _ := io.ReadAll(r.Body)
 				got, err := verify.Verify(preset, []receiver.Secret{{Key: key, Fingerprint: "f"}},
 					&receiver.Request{Header: r.Header, Body: body}, time.Now(), time.Minute)
-				want := receiver.Verified{EventID: "evt_1", EventType: "invoice.paid", ResourceID: "inv_1", Fingerprint: "f"}
+				want := receiver.Verified{Fingerprint: "f", Events: []receiver.VerifiedEvent{
+					{ID: "evt_1", Type: "invoice.paid", ResourceID: "inv_1", Body: body},
+				}}
 				if len(preset.ResourceID) == 0 {
-					want.ResourceID = ""
+					want.Events[0].ResourceID = ""
 				}
-				if err != nil || got != want {
+				if err != nil || !cmp.Equal(got, want) {
 					t.Errorf("verified as %+v, %v; want %+v", got, err, want)
 				}
 				if r.Header.Get("X-Extra") != "yes" {

@@ -13,11 +13,11 @@ import (
 )
 
 // paymos signs a body as Paymos does and returns what becomes of it.
-func paymos(t testing.TB, body string) (Verified, string) {
+func paymos(t testing.TB, body string) (accepted, string) {
 	t.Helper()
 	s := preset(t, scheme.Paymos)
 	got, err := Verify(s, secretsOf(key), signedRequest(t, s, body, now, key), now, tolerance)
-	return got, causeOf(t, err)
+	return only(got), causeOf(t, err)
 }
 
 func TestExtract(t *testing.T) {
