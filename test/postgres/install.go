@@ -19,14 +19,43 @@ import (
 
 const tempPrefix = "hookonce-postgres-"
 
-// binaries is the folder of the newest installed server.
-func binaries() (string, error) {
-	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+// EnvServer names the server to run: a major version, such as 18, that hack/install-postgres.sh or the system's package
+// installed, or the folder of initdb and postgres. Default: the newest of the system's packages.
+const EnvServer = "HOOKONCE_POSTGRES"
+
+// Where servers are: the system's packages first, then the newer ones that hack/install-postgres.sh gets.
+const (
+	packaged = "/usr/lib/postgresql"
+	newer    = "/var/cache/hookonce/postgresql"
+)
+
+// binaries is the folder of the server that chosen, the value of EnvServer, names.
+func binaries(chosen string) (string, error) {
+	if filepath.IsAbs(chosen) {
+		if _, err := os.Stat(filepath.Join(chosen, "initdb")); err != nil {
+			return "", fmt.Errorf("%s=%s: %w", EnvServer, chosen, err)
+		}
+		return chosen, nil
+	}
+	pattern := filepath.Join(packaged, "*", "bin", "initdb")
+	if chosen != "" {
+		if _, err := strconv.ParseUint(chosen, 10, 16); err != nil {
+			return "", fmt.Errorf("%s=%s is neither a major version nor an absolute path", EnvServer, chosen)
+		}
+		pattern = filepath.Join(packaged, chosen, "bin", "initdb")
+	}
+	found, err := filepath.Glob(pattern)
 	if err != nil {
 		return "", fmt.Errorf("look for Postgres: %w", err)
 	}
+	if chosen != "" {
+		other := filepath.Join(newer, chosen, "bin")
+		if _, err := os.Stat(filepath.Join(other, "initdb")); err == nil {
+			found = append(found, filepath.Join(other, "initdb"))
+		}
+	}
 	if len(found) == 0 {
-		return "", errors.New("no Postgres under /usr/lib/postgresql: install the package postgresql")
+		return "", fmt.Errorf("no Postgres %s under %s or %s: run hack/install-postgres.sh %s", chosen, packaged, newer, chosen)
 	}
 	newest := slices.MaxFunc(found, func(a, b string) int { return majorVersion(a) - majorVersion(b) })
 	return filepath.Dir(newest), nil
@@ -73,7 +102,7 @@ func (s *Server) initialize(bin string, owner *syscall.Credential, allowFrom []s
 	data := filepath.Join(s.Dir, "data")
 	if _, err := os.Stat(filepath.Join(data, "PG_VERSION")); errors.Is(err, os.ErrNotExist) {
 		passwords := filepath.Join(s.Dir, "pwfile")
-		if err := s.writeFile(passwords, password+"\n", owner); err != nil {
+		if err := writeFile(passwords, password+"\n", owner); err != nil {
 			return err
 		}
 		cmd := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", AdminRole, "-A", "scram-sha-256",
@@ -90,10 +119,10 @@ func (s *Server) initialize(bin string, owner *syscall.Credential, allowFrom []s
 	for _, network := range allowFrom {
 		fmt.Fprintf(&rules, "host all %s %s scram-sha-256\n", AppRole, network)
 	}
-	return s.writeFile(filepath.Join(data, "pg_hba.conf"), rules.String(), owner)
+	return writeFile(filepath.Join(data, "pg_hba.conf"), rules.String(), owner)
 }
 
-func (s *Server) writeFile(path, text string, owner *syscall.Credential) error {
+func writeFile(path, text string, owner *syscall.Credential) error {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write the server's files: %w", err)
 	}

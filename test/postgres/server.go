@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -63,7 +62,7 @@ type Server struct {
 
 // Start makes a data directory if there is none, starts a server on it, and returns when it answers.
 func Start(options Options) (*Server, error) {
-	bin, err := binaries()
+	bin, err := binaries(os.Getenv(EnvServer))
 	if err != nil {
 		return nil, err
 	}
@@ -121,19 +120,34 @@ func (s *Server) Pid() int { return s.pid }
 func (s *Server) Log() string { return filepath.Join(s.Dir, "log") }
 
 // URL is the connection URI of a database for the ordinary role.
-func (s *Server) URL(database string) string { return s.urlFor(AppRole, database) }
+func (s *Server) URL(database string) string { return s.RoleURL(AppRole, database) }
 
 // AdminURL is the connection URI of a database for the superuser.
-func (s *Server) AdminURL(database string) string { return s.urlFor(AdminRole, database) }
+func (s *Server) AdminURL(database string) string { return s.RoleURL(AdminRole, database) }
 
-func (s *Server) urlFor(role, database string) string {
+// RoleURL is the connection URI of a database for a role of the server, or one that CreateRole made.
+func (s *Server) RoleURL(role, database string) string {
+	return connectionURL(role, database, s.Host, s.Port)
+}
+
+func connectionURL(role, database, host string, port int) string {
 	u := url.URL{
 		Scheme: "postgres",
 		User:   url.UserPassword(role, password),
-		Host:   net.JoinHostPort(s.Host, strconv.Itoa(s.Port)),
+		Host:   net.JoinHostPort(host, strconv.Itoa(port)),
 		Path:   "/" + database,
 	}
 	return u.String()
+}
+
+// CreateRole makes a role that can log in and has no rights, with the password of all roles here.
+func (s *Server) CreateRole(ctx context.Context, name string) error {
+	return s.admin(ctx, "CREATE ROLE "+pgx.Identifier{name}.Sanitize()+" LOGIN PASSWORD '"+password+"'")
+}
+
+// DropRole removes a role that owns nothing, and that no database of the server gives any rights.
+func (s *Server) DropRole(ctx context.Context, name string) error {
+	return s.admin(ctx, "DROP ROLE IF EXISTS "+pgx.Identifier{name}.Sanitize())
 }
 
 // CreateDatabase makes a database that the ordinary role owns.
@@ -249,33 +263,10 @@ func (s *Server) launchOnce(bin string, owner *syscall.Credential, options Optio
 	if !options.Detach {
 		cmd.SysProcAttr.Pdeathsig = syscall.SIGQUIT
 	}
-	if err := s.spawn(cmd); err != nil {
+	if s.pid, s.exited, err = spawn(cmd); err != nil {
 		return fmt.Errorf("start postgres: %w", err)
 	}
 	return s.waitReady()
-}
-
-// spawn starts and waits for the child on one thread of its own: the kernel sends the parent-death signal when the
-// thread that started the child ends, not the process.
-func (s *Server) spawn(cmd *exec.Cmd) error {
-	started := make(chan error, 1)
-	exited := make(chan struct{})
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		defer close(exited)
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			// The exit status says nothing that the log does not.
-			_ = cmd.Wait()
-		}
-	}()
-	if err := <-started; err != nil {
-		return err
-	}
-	s.pid, s.exited = cmd.Process.Pid, exited
-	return nil
 }
 
 func (s *Server) waitReady() error {

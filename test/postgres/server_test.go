@@ -7,6 +7,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -42,6 +44,36 @@ func TestDatabasesAreSeparateAndDurable(t *testing.T) {
 	}
 	if elsewhere != nil || fsync != "on" || superuser {
 		t.Errorf("table seen elsewhere %v, fsync %s, superuser %t", elsewhere, fsync, superuser)
+	}
+}
+
+// TestTheServerIsTheOneThatWasChosen keeps a run of all tests on a newer server from being one on the packaged server.
+func TestTheServerIsTheOneThatWasChosen(t *testing.T) {
+	chosen := os.Getenv(postgres.EnvServer)
+	var version int
+	row := connect(t, postgres.New(t)).QueryRow(t.Context(), "SELECT current_setting('server_version_num')::int / 10000")
+	if err := row.Scan(&version); err != nil {
+		t.Fatal(err)
+	}
+	want, err := strconv.Atoi(chosen)
+	if chosen == "" || err != nil {
+		// The packaged server, or one that is known by its path.
+		want = max(version, 15)
+	}
+	if version != want {
+		t.Errorf("%s=%s runs Postgres %d", postgres.EnvServer, chosen, version)
+	}
+}
+
+func TestAServerThatIsNotInstalledIsNamed(t *testing.T) {
+	for _, chosen := range []string{"9", "eighteen", "/nowhere/bin"} {
+		t.Setenv(postgres.EnvServer, chosen)
+		if server, err := postgres.Start(postgres.Options{}); err == nil || !strings.Contains(err.Error(), chosen) {
+			if err == nil {
+				_ = server.Stop()
+			}
+			t.Errorf("%s: got %v", chosen, err)
+		}
 	}
 }
 

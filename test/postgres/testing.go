@@ -47,6 +47,23 @@ func Shared(t testing.TB) *Server {
 	return shared.server
 }
 
+// NewRole makes a role on the shared server that can log in and has no rights, dropped when the test ends. Databases in
+// which it gets rights must be made after it, so that they are gone before.
+func NewRole(t testing.TB) string {
+	t.Helper()
+	server := Shared(t)
+	name := fmt.Sprintf("role_%d", shared.count.Add(1))
+	if err := server.CreateRole(t.Context(), name); err != nil {
+		t.Fatalf("postgres: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := server.DropRole(context.Background(), name); err != nil {
+			t.Errorf("postgres: %v", err)
+		}
+	})
+	return name
+}
+
 // New makes an empty database on the shared server, dropped when the test ends, and returns its URI for the ordinary
 // role, which owns the database and is no superuser.
 func New(t testing.TB) string {
@@ -62,4 +79,20 @@ func New(t testing.TB) string {
 		}
 	})
 	return server.URL(name)
+}
+
+// NewPgBouncer starts a PgBouncer in front of the shared server, which ends with the test.
+func NewPgBouncer(t testing.TB, options PgBouncerOptions) *PgBouncer {
+	t.Helper()
+	options.Server = Shared(t)
+	bouncer, err := StartPgBouncer(options)
+	if err != nil {
+		t.Fatalf("pgbouncer: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := bouncer.Stop(); err != nil {
+			t.Errorf("pgbouncer: %v", err)
+		}
+	})
+	return bouncer
 }
