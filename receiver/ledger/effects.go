@@ -58,7 +58,7 @@ func (r *recording) store(ctx context.Context) error {
 	e := r.event
 	batch := &pgx.Batch{}
 	batch.Queue(r.l.sql.eventInsert, r.id, r.scope, r.l.options.Endpoint, storable(e.ID), storable(e.Type),
-		storable(e.ResourceID), storable(e.ContentType), notNil(e.Headers), notNil(e.Body))
+		storable(e.ResourceID), storable(e.ContentType), notNil(e.Headers), notNil(e.Body), e.Payload)
 	if len(r.calls) > 0 {
 		batch.Queue("savepoint work")
 	}

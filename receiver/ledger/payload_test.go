@@ -35,3 +35,23 @@ func TestABodyThatJSONBCannotHoldIsRefused(t *testing.T) {
 		t.Errorf("got kind %d", receipt.Kind)
 	}
 }
+
+func TestTheJSONOfAFormIsThePayload(t *testing.T) {
+	f := newFixture(t)
+	l := f.open()
+	form, payload := []byte("payload=%7B%22n%22%3A1%7D"), []byte(`{"n":1}`)
+	e := event("evt_1", func(e *receiver.Event) { e.Body, e.Payload = form, payload })
+	if receipt := record(t, l, e, work("shop.message")); receipt.Kind != receiver.Processed {
+		t.Fatalf("got kind %d", receipt.Kind)
+	}
+	if got := value[string](f, "SELECT convert_from(body, 'UTF8') FROM hookonce.delivery"); got != `{"n": 1}` {
+		t.Errorf("the function saw %s", got)
+	}
+	if got := value[[]byte](f, "SELECT body FROM hookonce.event"); string(got) != string(form) {
+		t.Errorf("the body is %s", got)
+	}
+	record(t, l, event("evt_2"), receiver.Work{})
+	if n := f.count("hookonce.event WHERE payload IS NULL"); n != 1 {
+		t.Errorf("%d events have no payload of their own, want 1", n)
+	}
+}

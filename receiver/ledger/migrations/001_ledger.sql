@@ -36,10 +36,13 @@ CREATE TABLE hookonce.event (
   content_type text COLLATE "C",
   headers      bytea NOT NULL,
   body         bytea NOT NULL,
+  -- The event's JSON where the body carries it in a form. NULL: the body itself is the payload.
+  payload      bytea,
   PRIMARY KEY (id, received_at)
 ) PARTITION BY RANGE (received_at);
 -- Bodies are compressed badly or not at all, and are read whole.
 ALTER TABLE hookonce.event ALTER COLUMN body SET STORAGE EXTERNAL;
+ALTER TABLE hookonce.event ALTER COLUMN payload SET STORAGE EXTERNAL;
 
 -- Effects that are booked once per (resource, event type), whichever event or endpoint brought them.
 CREATE TABLE hookonce.effect (
@@ -145,11 +148,11 @@ $$;
 
 -- For the functions that users write.
 
--- payload is the event's body as jsonb. One that jsonb cannot hold never can be: the event is refused, unless the caller
--- catches that. Not parallel: catching an error takes a subtransaction.
+-- payload is the event's payload, which is its body unless that is a form, as jsonb. One that jsonb cannot hold never can
+-- be: the event is refused, unless the caller catches that. Not parallel: catching an error takes a subtransaction.
 CREATE FUNCTION hookonce.payload(e hookonce.event) RETURNS jsonb LANGUAGE plpgsql STABLE AS $$
 BEGIN
-  RETURN convert_from(e.body, 'UTF8')::jsonb;
+  RETURN convert_from(coalesce(e.payload, e.body), 'UTF8')::jsonb;
 EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
   RAISE EXCEPTION 'the body cannot be held as jsonb' USING ERRCODE = 'HK001';
 END
