@@ -52,9 +52,9 @@ func (p *prune) limit(ctx context.Context, tx pgx.Tx, lock time.Duration) error 
 }
 
 // sweep removes rows from a table in one pass over its pages, some pages in each transaction. Rows that are added
-// meanwhile are young.
+// meanwhile are young. What else the statement takes follows its first four arguments.
 func (p *prune) sweep(
-	ctx context.Context, table, statement string, rowsPerPage int, cutoff time.Time, removed *int64,
+	ctx context.Context, table, statement string, rowsPerPage int, cutoff time.Time, removed *int64, more ...any,
 ) error {
 	quoted, err := sqlfile.Quote(p.options.Schema + "." + table)
 	if err != nil {
@@ -68,7 +68,7 @@ func (p *prune) sweep(
 	for page := int64(0); page < pages; page += step {
 		err := p.turn(ctx, lockTimeout, func(tx pgx.Tx) error {
 			from, to := fmt.Sprintf("(%d,0)", page), fmt.Sprintf("(%d,0)", page+step)
-			tag, err := tx.Exec(ctx, statement, from, to, p.scope, cutoff)
+			tag, err := tx.Exec(ctx, statement, append([]any{from, to, p.scope, cutoff}, more...)...)
 			if err != nil {
 				return err
 			}
@@ -121,34 +121,24 @@ func (p *prune) removeDays(ctx context.Context) error {
 }
 
 func (p *prune) removeFrom(ctx context.Context, d partition) error {
+	statement, rowsPerPage, removed := p.sql["attempts_delete"], 60, &p.report.AttemptsRemoved
 	if strings.HasPrefix(d.name, "event_") {
-		return p.sweep(ctx, d.name, onPartition(p.sql["events_delete"], d), 8, p.cutoffs.payloads, &p.report.EventsRemoved)
+		statement, rowsPerPage, removed = p.sql["events_delete"], 8, &p.report.EventsRemoved
 	}
-	return p.sweep(ctx, d.name, onPartition(p.sql["attempts_delete"], d), 60, p.cutoffs.payloads, &p.report.AttemptsRemoved)
+	return p.sweep(ctx, d.name, statement, rowsPerPage, p.cutoffs.payloads, removed, d.begin, d.begin.Add(day))
 }
 
 // drop drops a day if all in it is past its age. If somebody reads the table for longer than we may wait, the next prune
 // tries again.
 func (p *prune) drop(ctx context.Context, d partition) (dropped bool, err error) {
-	end := d.begin.Add(day)
-	if end.After(p.cutoffs.payloads) {
+	if d.begin.Add(day).After(p.cutoffs.payloads) {
 		return false, nil
 	}
 	err = p.turn(ctx, dropLockTimeout, func(tx pgx.Tx) error {
-		row := tx.QueryRow(ctx, onPartition(p.sql["droppable"], d), d.begin, end, database.EndpointPrefix)
-		if err := row.Scan(&dropped); err != nil || !dropped {
-			return err
-		}
-		_, err := tx.Exec(ctx, onPartition(p.sql["drop"], d))
-		return err
+		return tx.QueryRow(ctx, p.sql["drop_day"], d.name).Scan(&dropped)
 	})
 	if database.Code(err) == database.CodeLockTimeout {
 		return false, nil
 	}
 	return dropped && err == nil, err
-}
-
-// onPartition puts the name of a partition, which partitions_list.sql has checked, into a statement.
-func onPartition(statement string, d partition) string {
-	return strings.ReplaceAll(statement, "day_partition", pgx.Identifier{d.name}.Sanitize())
 }

@@ -123,8 +123,9 @@ CREATE TABLE hookonce.counter (
 
 -- ensure_partitions makes the days from today to so many ahead, where they are missing. Today lasts a minute longer here,
 -- for transactions that began before midnight. A table is made first and attached then: that lets inserts go on, which
--- making it in place would not.
-CREATE FUNCTION hookonce.ensure_partitions(ahead int) RETURNS int LANGUAGE plpgsql AS $$
+-- making it in place would not. It runs as the owner of the tables, which receivers and prunes need not be.
+CREATE FUNCTION hookonce.ensure_partitions(ahead int) RETURNS int LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
   today date := ((clock_timestamp() - interval '1 minute') AT TIME ZONE 'UTC')::date;
   parent text;
@@ -133,7 +134,7 @@ DECLARE
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('hookonce.partitions', 0));
   FOREACH parent IN ARRAY ARRAY['event', 'attempt'] LOOP
-    FOR day IN 0 .. ahead LOOP
+    FOR day IN 0 .. least(ahead, 100) LOOP
       child := parent || '_' || to_char(today + day, 'YYYYMMDD');
       CONTINUE WHEN to_regclass('hookonce.' || child) IS NOT NULL;
       EXECUTE format('CREATE TABLE hookonce.%I (LIKE hookonce.%I INCLUDING ALL)', child, parent);
@@ -145,6 +146,39 @@ BEGIN
   RETURN made;
 END
 $$;
+REVOKE EXECUTE ON FUNCTION hookonce.ensure_partitions(int) FROM PUBLIC;
+
+-- drop_day drops the partition of a day in which everything is past the age of the endpoint it belongs to, and to which
+-- nothing unfinished or failed refers, and says whether it did. Rows of an endpoint whose age is not known keep it. It
+-- runs as the owner of the tables, and so judges for itself.
+CREATE FUNCTION hookonce.drop_day(name text) RETURNS boolean LANGUAGE plpgsql
+  SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  begins timestamptz;
+  ends timestamptz;
+  needed boolean;
+BEGIN
+  IF name !~ '^(event|attempt)_[0-9]{8}$' THEN
+    RAISE EXCEPTION '% is not the name of a day''s partition', name USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  begins := to_date(right(name, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC';
+  ends := begins + interval '24 hours';
+  EXECUTE format($q$
+    SELECT EXISTS (SELECT FROM hookonce.%1$I) AND EXISTS (
+        SELECT FROM hookonce.scope s
+        WHERE starts_with(s.name, 'endpoint:')
+          AND (s.payloads_kept > clock_timestamp() - $2
+            OR s.payloads_kept IS NULL AND EXISTS (SELECT FROM hookonce.%1$I e WHERE e.scope = s.id)))
+      OR EXISTS (SELECT FROM hookonce.delivery WHERE event_received_at >= $1 AND event_received_at < $2)
+      OR EXISTS (SELECT FROM hookonce.failed_delivery WHERE event_received_at >= $1 AND event_received_at < $2)
+  $q$, name) INTO needed USING begins, ends;
+  IF NOT needed THEN
+    EXECUTE format('DROP TABLE hookonce.%I', name);
+  END IF;
+  RETURN NOT needed;
+END
+$$;
+REVOKE EXECUTE ON FUNCTION hookonce.drop_day(text) FROM PUBLIC;
 
 -- For the functions that users write.
 

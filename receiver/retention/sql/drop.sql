@@ -1,1 +1,0 @@
-DROP TABLE IF EXISTS hookonce.day_partition

@@ -1,0 +1,1 @@
+SELECT hookonce.drop_day($1)
