@@ -5,6 +5,7 @@ package scheme
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,8 +13,12 @@ import (
 )
 
 func TestPresetsAreValid(t *testing.T) {
-	if want := []string{Paymos, StandardWebhooks, Stripe, GitHub}; !cmp.Equal(Names(), want) {
-		t.Errorf("names: %v, want %v", Names(), want)
+	want := []string{
+		Adyen, Convoy, Dropbox, GitHub, GitLab, GitLabToken, HubSpot, Meta, OpenAI, Paddle, Paymos, Shopify, Slack, Square,
+		StandardWebhooks, StandardWebhooksEd25519, Stripe, Svix, Twilio, Zoom,
+	}
+	if got := slices.Sorted(slices.Values(Names())); !cmp.Equal(got, want) {
+		t.Errorf("names: %v, want %v", got, want)
 	}
 	for _, name := range Names() {
 		s, ok := Preset(name)
@@ -33,7 +38,7 @@ func TestPresetsAreValid(t *testing.T) {
 }
 
 func TestPresetIsUnknown(t *testing.T) {
-	for _, name := range []string{"", HMAC, "paymos", "Svix"} {
+	for _, name := range []string{"", HMAC, "paymos", "svix"} {
 		if s, ok := Preset(name); ok {
 			t.Errorf("Preset(%q) = %+v", name, s)
 		}
@@ -64,6 +69,9 @@ func TestRetryHorizons(t *testing.T) {
 		StandardWebhooks: ladder(5*time.Second, 5*m, 30*m, 2*h, 5*h, 10*h, 14*h, 20*h, 24*h),
 		Stripe:           3 * 24 * h,
 		GitHub:           3 * 24 * h,
+		Svix:             ladder(5*time.Second, 300*time.Second, 1800*time.Second, 2*h, 5*h, 10*h, 10*h),
+		Adyen:            30 * 24 * h,
+		Meta:             36 * h,
 	} {
 		if s, _ := Preset(name); s.Behavior.RetryHorizon != want {
 			t.Errorf("%s: %v, want %v", name, s.Behavior.RetryHorizon, want)

@@ -50,8 +50,8 @@ type Scheme struct {
 	// HeaderAliases are other names under which the provider sends the headers of this scheme: canonical name to alias. They
 	// are used together, and only where the signature's header is absent under its own name.
 	HeaderAliases map[string]string `json:"headerAliases,omitempty"`
-	// StringToSign is what is signed, with the placeholders {id}, {timestamp}, {method}, {url}, {form}, {body} and, in a
-	// batch, {item.<path>} for a member of the item.
+	// StringToSign is what is signed, with the placeholders that ParseStringToSign knows. Empty for a Token, which signs
+	// nothing.
 	StringToSign string `json:"stringToSign"`
 	// Key says how a secret's text becomes a key.
 	Key Key `json:"key"`
@@ -61,13 +61,18 @@ type Scheme struct {
 	EventID    []Source `json:"eventID"`
 	EventType  []Source `json:"eventType,omitempty"`
 	ResourceID []Source `json:"resourceID,omitempty"`
-	// EventIDSigned says whether the signature covers the event id. If not, the body's digest is claimed too.
+	// EventIDSigned says that senders cannot make up event ids: the signature covers them, or the receiver makes them. If not,
+	// the body's digest is claimed too. See CoversID.
 	EventIDSigned bool `json:"eventIDSigned"`
 	// BodyReuse says that the provider sends identical bodies as different events on purpose: then the body's digest is not
 	// claimed, and a captured body passes under any id that is not signed.
 	BodyReuse bool `json:"bodyReuse,omitempty"`
-	// FormField is the field of a form-encoded body that carries the event as JSON; empty if the scheme has none.
+	// FormField is the field of a form-encoded body that carries the event as JSON; empty if the scheme has none. Whether a
+	// body is a form is seen from the body, since the Content-Type is not signed: JSON begins with { or [.
 	FormField string `json:"formField,omitempty"`
+	// FormObject says that a form without FormField is an event too: a JSON object of its fields, whose values are texts, or
+	// arrays of texts where a field is there more than once.
+	FormObject bool `json:"formObject,omitempty"`
 	// Batch says that one request carries several events; nil if it carries one.
 	Batch *Batch `json:"batch,omitempty"`
 	// Handshakes are the requests by which the provider asks whether the endpoint wants its deliveries.
@@ -141,9 +146,12 @@ type Timestamp struct {
 type Source struct {
 	Header string   `json:"header,omitempty"`
 	Path   []string `json:"path,omitempty"`
-	// Compose makes one value of several, all of which must be there; no two lists of values make the same one.
+	// Compose makes one value of several headers and paths, all of which must be there; no two lists of values make the same
+	// one. They are joined with colons; colons and backslashes in them get a backslash in front. What is then longer than
+	// 255 bytes, or is not visible ASCII, is replaced by its SHA-256 in hexadecimal.
 	Compose []Source `json:"compose,omitempty"`
-	// BodyDigest is the SHA-256 of the body, for providers that give their events no id.
+	// BodyDigest is the SHA-256, in hexadecimal, of the event's bytes, for providers that give their events no id. Where {form}
+	// is signed, which says the same of many bodies, it is that of the whole string to sign.
 	BodyDigest bool `json:"bodyDigest,omitempty"`
 	// PerRequest makes a new id for each request, for notifications that carry nothing but "look again".
 	PerRequest bool `json:"perRequest,omitempty"`
@@ -167,4 +175,22 @@ type Behavior struct {
 	// BodyChanges says that the provider changes the body between attempts (an attempt counter in it): the same id with
 	// another body is a duplicate then, not a conflict.
 	BodyChanges bool `json:"bodyChanges,omitempty"`
+	// Rotation says how the provider goes over from one secret to the next.
+	Rotation Rotation `json:"rotation,omitempty"`
 }
+
+// Rotation is how a provider goes over from one secret to the next.
+type Rotation string
+
+// The ways in which providers change secrets, from the most to the least that a receiver can rely on.
+const (
+	// RotationBoth: for some time each delivery is signed with both secrets.
+	RotationBoth Rotation = "Both"
+	// RotationLagging: one signature; the provider's servers go over to the new secret one after the other.
+	RotationLagging Rotation = "Lagging"
+	// RotationOldEventsKeepOld: events from before the change stay signed with the old secret, however late they come.
+	RotationOldEventsKeepOld Rotation = "OldEventsKeepOld"
+	// RotationImmediate: one signature, with the new secret from the moment of the change. It is also what is assumed of a
+	// provider of which nothing is known: the receivers know the new secret before the provider does.
+	RotationImmediate Rotation = "Immediate"
+)

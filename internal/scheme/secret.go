@@ -5,6 +5,7 @@ package scheme
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -50,11 +51,11 @@ func Trim(secret []byte) []byte {
 	return bytes.TrimSuffix(secret, []byte("\n"))
 }
 
-// Decode returns the HMAC key that a secret's text stands for; the error is a *SecretProblem. It trims by itself: give it
+// Decode returns the key that a secret's text stands for; the error is a *SecretProblem. It trims by itself: give it
 // the bytes as they were found, or as Trim left them.
 func (k Key) Decode(secret []byte) ([]byte, error) {
 	text := Trim(secret)
-	if problem := inspect(text); problem != nil {
+	if problem := k.inspect(text); problem != nil {
 		return nil, problem
 	}
 	encoded := strings.TrimPrefix(string(text), k.Prefix)
@@ -132,8 +133,8 @@ func (k Key) checkLength(length int) *SecretProblem {
 	return nil
 }
 
-// inspect finds damage that is the same whatever the scheme.
-func inspect(text []byte) *SecretProblem {
+// inspect finds damage that is the same whatever the encoding.
+func (k Key) inspect(text []byte) *SecretProblem {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return &SecretProblem{SecretEmpty, "the secret is empty"}
 	}
@@ -147,7 +148,7 @@ func inspect(text []byte) *SecretProblem {
 	if problem := inspectRunes(string(text)); problem != nil {
 		return problem
 	}
-	return inspectPrefix(string(text))
+	return k.inspectPrefix(string(text))
 }
 
 func inspectRunes(text string) *SecretProblem {
@@ -171,23 +172,52 @@ func inspectRunes(text string) *SecretProblem {
 	return nil
 }
 
-// wrongPrefixes are beginnings that no signing secret has, and what they mean.
+// wrongPrefixes are beginnings that a secret may have by mistake, and what they mean.
 var wrongPrefixes = []struct{ prefix, message string }{
 	{"v1,", "the secret begins with \"v1,\", which belongs to signatures; remove it"},
-	{"v1a,", "the secret begins with \"v1a,\", which belongs to ed25519 signatures; this scheme needs the symmetric secret, whsec_..."},
-	{"whpk_", "the secret begins with \"whpk_\": it is a public ed25519 key; this scheme needs the symmetric secret, whsec_..."},
-	{"whsk_", "the secret begins with \"whsk_\": it is a private ed25519 key; this scheme needs the symmetric secret, whsec_..."},
+	{"v1a,", "the secret begins with \"v1a,\", which belongs to ed25519 signatures; this scheme needs %s"},
+	{publicPrefix, "the secret begins with \"whpk_\": it is a public ed25519 key; this scheme needs %s"},
+	{privatePrefix, "the secret begins with \"whsk_\": it is a private ed25519 key; this scheme needs %s"},
 	{"d2hzZWNf", "the secret is base64 of a text that begins with \"whsec_\": it was encoded twice; " +
 		"put it into stringData, or encode it once"},
 }
 
-func inspectPrefix(text string) *SecretProblem {
+// The prefixes of Standard Webhooks' ed25519 keys.
+const (
+	publicPrefix  = "whpk_"
+	privatePrefix = "whsk_"
+)
+
+func (k Key) inspectPrefix(text string) *SecretProblem {
+	needed := "the symmetric secret, whsec_..."
+	switch k.Prefix {
+	case publicPrefix:
+		needed = "the public key, whpk_..."
+		if strings.HasPrefix(text, "whsec_") {
+			return &SecretProblem{SecretWrongPrefix, "the secret begins with \"whsec_\": it is a symmetric secret; this scheme needs " + needed}
+		}
+	case privatePrefix:
+		needed = "the private key, whsk_..."
+	}
 	for _, wrong := range wrongPrefixes {
-		if strings.HasPrefix(text, wrong.prefix) {
-			return &SecretProblem{SecretWrongPrefix, wrong.message}
+		if wrong.prefix != k.Prefix && strings.HasPrefix(text, wrong.prefix) {
+			return &SecretProblem{SecretWrongPrefix, strings.Replace(wrong.message, "%s", needed, 1)}
 		}
 	}
 	return nil
+}
+
+// SigningKey says how the text of what deliveries are signed with becomes a key, for those who play the provider: a private
+// key where Key is a public one, and Key itself everywhere else.
+func (s Scheme) SigningKey() Key {
+	if s.Signature.Algorithm != Ed25519 {
+		return s.Key
+	}
+	prefix := s.Key.Prefix
+	if prefix == publicPrefix {
+		prefix = privatePrefix
+	}
+	return Key{Encoding: s.Key.Encoding, Prefix: prefix, MinBytes: ed25519.PrivateKeySize, MaxBytes: ed25519.PrivateKeySize}
 }
 
 // masked finds the runs of stars and dots that dashboards write over secrets.

@@ -4,22 +4,13 @@
 package scheme
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
-
-// The placeholders of Scheme.StringToSign.
-const (
-	PlaceholderID        = "{id}"
-	PlaceholderTimestamp = "{timestamp}"
-	PlaceholderBody      = "{body}"
-)
-
-// maxDepth is how many member names a path may have.
-const maxDepth = 16
 
 // hopHeaders never reach a handler as they were sent, or not at all, so that nothing can be read from them.
 var hopHeaders = []string{
@@ -27,13 +18,24 @@ var hopHeaders = []string{
 }
 
 // WithDefaults fills in what a scheme that a user describes may leave open: the name HMAC, hexadecimal SHA-256 over the
-// body, a raw key, a timestamp in seconds in the signature's header, the lengths of keys and the retry horizon.
+// body, a raw key, a timestamp in seconds in the signature's header, the lengths of keys, the retry horizon and a rotation
+// that is a cut. A Token and a public Ed25519 key have defaults of their own.
 func (s Scheme) WithDefaults() Scheme {
-	s = s.clone()
+	s = s.Clone()
 	setDefault(&s.Name, HMAC)
-	setDefault(&s.Signature.Encoding, Hex)
 	setDefault(&s.Signature.Algorithm, SHA256)
-	setDefault(&s.StringToSign, PlaceholderBody)
+	switch s.Signature.Algorithm {
+	case Token:
+		setDefault(&s.Signature.Encoding, Raw)
+	case Ed25519:
+		setDefault(&s.StringToSign, PlaceholderBody)
+		setDefault(&s.Key.Encoding, Base64)
+		setDefault(&s.Key.MinBytes, ed25519.PublicKeySize)
+		setDefault(&s.Key.MaxBytes, ed25519.PublicKeySize)
+	case SHA1, SHA256, SHA384, SHA512:
+		setDefault(&s.StringToSign, PlaceholderBody)
+	}
+	setDefault(&s.Signature.Encoding, Hex)
 	setDefault(&s.Key.Encoding, Raw)
 	if s.Key.Encoding == Raw {
 		setDefault(&s.Key.MinBytes, MinKeyBytes)
@@ -44,6 +46,7 @@ func (s Scheme) WithDefaults() Scheme {
 		setDefault(&s.Timestamp.Unit, Seconds)
 	}
 	setDefault(&s.Behavior.RetryHorizon, DefaultRetryHorizon)
+	setDefault(&s.Behavior.Rotation, RotationImmediate)
 	return s
 }
 
@@ -54,108 +57,175 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-// CoversID says whether the signature covers the event id: it is read from the body alone, or {id} is signed.
-func (s Scheme) CoversID() bool {
-	if strings.Contains(s.StringToSign, PlaceholderID) {
-		return true
-	}
-	return len(s.EventID) > 0 && !slices.ContainsFunc(s.EventID, func(source Source) bool { return source.Header != "" })
-}
-
 // Validate says what is wrong with a scheme: each problem by the field's name in the manifest and with its remedy, joined.
 // A scheme that it accepts can be verified with.
 func Validate(s Scheme) error {
 	problems := slices.Concat(
-		validateSignature(s.Signature),
+		validateSignature(s),
+		validateAliases(s),
 		validateStringToSign(s),
 		validateTimestamp(s),
-		validateKey(s.Key),
+		validateKey(s),
+		validateIDs(s),
 		validateSources("eventID", s.EventID),
 		validateSources("eventType", s.EventType),
 		validateSources("resourceID", s.ResourceID),
+		validateBodies(s),
+		validateHandshakes(s),
 	)
 	if s.Name == "" {
 		problems = append(problems, errors.New("scheme: the name is empty"))
 	}
-	if len(s.EventID) == 0 {
-		problems = append(problems, errors.New("eventID: say in which header or at which path of the body the event's id is"))
-	}
-	if s.EventIDSigned && !s.CoversID() {
-		problems = append(problems, errors.New("eventIDSigned: it is true, but the id is in a header and "+
-			"stringToSign has no {id}: leave it out, or name the signed id"))
-	}
 	if s.Behavior.RetryHorizon <= 0 {
 		problems = append(problems, errors.New("behavior.retryHorizon: it must be positive"))
+	}
+	switch s.Behavior.Rotation {
+	case RotationBoth, RotationLagging, RotationOldEventsKeepOld, RotationImmediate:
+	default:
+		problems = append(problems, fmt.Errorf("behavior.rotation: %q is none of Both, Lagging, OldEventsKeepOld and Immediate; "+
+			"Immediate assumes the least", s.Behavior.Rotation))
 	}
 	return errors.Join(problems...)
 }
 
-func validateSignature(s Signature) []error {
+func validateSignature(s Scheme) []error {
+	signature := s.Signature
 	var problems []error
-	if err := validateHeader(s.Header); err != nil {
+	if len(signature.Path) > 0 {
+		problems = append(problems, validateSignaturePath(s)...)
+	} else if err := validateHeader(signature.Header); err != nil {
 		problems = append(problems, fmt.Errorf("signature.header: %w", err))
 	}
-	if !slices.Contains([]string{"", ",", ";", " "}, s.Separator) {
-		problems = append(problems, fmt.Errorf("signature.separator: %q is not a comma, a semicolon or a space", s.Separator))
+	if !slices.Contains([]string{"", ",", ";", " "}, signature.Separator) {
+		problems = append(problems, fmt.Errorf("signature.separator: %q is not a comma, a semicolon or a space", signature.Separator))
 	}
-	if s.Separator != "" && strings.Contains(s.Prefix, s.Separator) {
-		problems = append(problems, fmt.Errorf("signature.prefix: %q contains the separator, so that no element can begin with it", s.Prefix))
+	if signature.Separator != "" && strings.Contains(signature.Prefix, signature.Separator) {
+		problems = append(problems, fmt.Errorf("signature.prefix: %q contains the separator, so that no element can begin with it", signature.Prefix))
 	}
-	if err := validatePrefix(s.Prefix); err != nil {
+	prefix := signature.Prefix
+	if signature.Algorithm == Token {
+		prefix = strings.TrimSuffix(prefix, " ") // Bearer
+	}
+	if err := validatePrefix(prefix); err != nil {
 		problems = append(problems, fmt.Errorf("signature.prefix: %w", err))
 	}
-	if s.Encoding != Hex && s.Encoding != Base64 {
-		problems = append(problems, fmt.Errorf("signature.encoding: %q is neither Hex nor Base64", s.Encoding))
-	}
-	if s.Algorithm != SHA256 && s.Algorithm != SHA384 && s.Algorithm != SHA512 {
-		problems = append(problems, fmt.Errorf("signature.algorithm: %q is none of SHA256, SHA384 and SHA512", s.Algorithm))
-	}
-	return problems
+	return append(problems, validateAlgorithm(s)...)
 }
 
-func validateStringToSign(s Scheme) []error {
+func validateSignaturePath(s Scheme) []error {
 	var problems []error
-	text := s.StringToSign
-	if !strings.HasSuffix(text, PlaceholderBody) {
-		problems = append(problems, errors.New("stringToSign: it must end with {body}"))
+	if err := validatePath(s.Signature.Path); err != nil {
+		problems = append(problems, fmt.Errorf("signature.path: %w", err))
 	}
-	for _, placeholder := range []string{PlaceholderID, PlaceholderTimestamp, PlaceholderBody} {
-		if strings.Count(text, placeholder) > 1 {
-			problems = append(problems, fmt.Errorf("stringToSign: %s is in it more than once", placeholder))
-		}
+	if s.Signature.Header != "" {
+		problems = append(problems, errors.New("signature.path: set it or signature.header, not both"))
 	}
-	if rest := withoutPlaceholders(text); strings.ContainsAny(rest, "{}") {
-		problems = append(problems, errors.New("stringToSign: the placeholders are {id}, {timestamp} and {body}; other braces are not allowed"))
+	if s.Batch == nil {
+		problems = append(problems, errors.New("signature.path: it is the place of the signature in each item: say in batch where the items are"))
 	}
-	if strings.Contains(text, PlaceholderTimestamp) != (s.Timestamp != nil) {
-		problems = append(problems, errors.New("stringToSign: {timestamp} is in it when, and only when, timestamp says where it is"))
-	}
-	if strings.Contains(text, PlaceholderID) {
-		if len(s.EventID) != 1 || s.EventID[0].Header == "" {
-			problems = append(problems, errors.New("stringToSign: {id} needs eventID.header, and no other source of the id"))
-		}
-		if AfterID(text) == "" {
-			problems = append(problems, errors.New("stringToSign: put the character that the provider signs after {id} "+
-				"after it, or ids and bodies can be shifted into each other"))
-		}
+	if s.Signature.Algorithm == Token {
+		problems = append(problems, errors.New("signature.path: a Token comes in a header; set signature.header"))
 	}
 	return problems
 }
 
-// AfterID is the literal text that follows {id} in a string to sign. An id that contains it would be ambiguous.
-func AfterID(stringToSign string) string {
-	_, rest, _ := strings.Cut(stringToSign, PlaceholderID)
-	literal, _, _ := strings.Cut(rest, "{")
-	return literal
+func validateAlgorithm(s Scheme) []error {
+	var problems []error
+	encodings := []Encoding{Hex, Base64}
+	switch s.Signature.Algorithm {
+	case SHA256, SHA384, SHA512:
+	case SHA1:
+		if s.Name != HMAC && s.Name != Twilio {
+			problems = append(problems, fmt.Errorf("signature.algorithm: %s does not sign with SHA1; use what it signs with", s.Name))
+		}
+	case Ed25519:
+		if (s.Key.Encoding != Base64 && s.Key.Encoding != Hex) || s.Key.MinBytes != ed25519.PublicKeySize || s.Key.MaxBytes != ed25519.PublicKeySize {
+			problems = append(problems, errors.New("key: a public Ed25519 key has 32 bytes, in Base64 or Hex: set minBytes and maxBytes to 32"))
+		}
+	case Token:
+		encodings = []Encoding{Raw}
+		if s.Timestamp != nil {
+			problems = append(problems, errors.New("timestamp: a Token signs none, and an unsigned one proves nothing; remove it"))
+		}
+	default:
+		problems = append(problems, fmt.Errorf("signature.algorithm: %q is none of SHA256, SHA384, SHA512, Ed25519, Token and, "+
+			"for providers that have nothing better, SHA1", s.Signature.Algorithm))
+	}
+	if !slices.Contains(encodings, s.Signature.Encoding) {
+		problems = append(problems, fmt.Errorf("signature.encoding: %q is not %s: signatures are Hex or Base64, and a Token is Raw",
+			s.Signature.Encoding, encodings))
+	}
+	return problems
 }
 
-func withoutPlaceholders(text string) string {
-	return strings.NewReplacer(PlaceholderID, "", PlaceholderTimestamp, "", PlaceholderBody, "").Replace(text)
+// validateAliases holds aliases to headers that the scheme reads, all of them or none: a signature under one name with an id
+// under the other would be a mixture that no provider sends.
+func validateAliases(s Scheme) []error {
+	if len(s.HeaderAliases) == 0 {
+		return nil
+	}
+	var problems []error
+	known := map[string]bool{}
+	for _, name := range s.headers() {
+		known[strings.ToLower(name)] = true
+	}
+	taken := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(s.HeaderAliases)) {
+		alias := s.HeaderAliases[name]
+		if !known[strings.ToLower(name)] {
+			problems = append(problems, fmt.Errorf("headerAliases: the scheme reads no header %q; name one that it reads, once", name))
+		}
+		delete(known, strings.ToLower(name))
+		if err := validateHeader(alias); err != nil {
+			problems = append(problems, fmt.Errorf("headerAliases: %w", err))
+		}
+		if taken[strings.ToLower(alias)] {
+			problems = append(problems, fmt.Errorf("headerAliases: %q stands for two headers; give each its own alias", alias))
+		}
+		taken[strings.ToLower(alias)] = true
+	}
+	if known[strings.ToLower(s.Signature.Header)] {
+		problems = append(problems, errors.New("headerAliases: add one for signature.header: the others are used when it is"))
+	}
+	return problems
+}
+
+// headers are those that the scheme reads.
+func (s Scheme) headers() []string {
+	names := []string{s.Signature.Header}
+	if s.Timestamp != nil {
+		names = append(names, s.Timestamp.Header)
+	}
+	for _, sources := range [][]Source{s.EventID, s.EventType, s.ResourceID} {
+		for source := range leaves(sources) {
+			names = append(names, source.Header)
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+}
+
+// leaves yields the sources, and for a composed one what it is made of.
+func leaves(sources []Source) func(yield func(Source) bool) {
+	return func(yield func(Source) bool) {
+		for _, source := range sources {
+			if len(source.Compose) == 0 {
+				if !yield(source) {
+					return
+				}
+				continue
+			}
+			for _, part := range source.Compose {
+				if !yield(part) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func validateTimestamp(s Scheme) []error {
 	t := s.Timestamp
-	if t == nil {
+	if t == nil || len(s.Signature.Path) > 0 {
 		return nil
 	}
 	var problems []error
@@ -185,41 +255,20 @@ func validateTimestamp(s Scheme) []error {
 	return problems
 }
 
-func validateKey(k Key) []error {
+func validateKey(s Scheme) []error {
+	k := s.Key
 	var problems []error
 	if k.Encoding != Raw && k.Encoding != Hex && k.Encoding != Base64 {
 		problems = append(problems, fmt.Errorf("key.encoding: %q is none of Raw, Hex and Base64", k.Encoding))
+	}
+	if s.Signature.Algorithm == Token && k.Encoding != Raw {
+		problems = append(problems, errors.New("key.encoding: a Token is compared as it is; set Raw"))
 	}
 	if k.MinBytes < 1 {
 		problems = append(problems, errors.New("key.minBytes: it must be at least 1; an empty key lets everybody sign"))
 	}
 	if k.MaxBytes != 0 && k.MaxBytes < k.MinBytes {
 		problems = append(problems, errors.New("key.maxBytes: it is less than key.minBytes"))
-	}
-	return problems
-}
-
-func validateSources(field string, sources []Source) []error {
-	var problems []error
-	for _, source := range sources {
-		if (source.Header == "") == (len(source.Path) == 0) {
-			problems = append(problems, fmt.Errorf("%s: set exactly one of header and path", field))
-			continue
-		}
-		if source.Header != "" {
-			if err := validateHeader(source.Header); err != nil {
-				problems = append(problems, fmt.Errorf("%s.header: %w", field, err))
-			}
-			continue
-		}
-		if len(source.Path) > maxDepth {
-			problems = append(problems, fmt.Errorf("%s.path: it has more than %d members", field, maxDepth))
-		}
-		for _, name := range source.Path {
-			if name == "" || !utf8.ValidString(name) || strings.ContainsRune(name, utf8.RuneError) {
-				problems = append(problems, fmt.Errorf("%s.path: a member's name is empty or not UTF-8", field))
-			}
-		}
 	}
 	return problems
 }

@@ -28,7 +28,7 @@ func TestWithDefaults(t *testing.T) {
 		StringToSign: "{body}",
 		Key:          Key{Encoding: Raw, MinBytes: MinKeyBytes},
 		EventID:      []Source{{Header: "X-Id"}},
-		Behavior:     Behavior{RetryHorizon: DefaultRetryHorizon},
+		Behavior:     Behavior{RetryHorizon: DefaultRetryHorizon, Rotation: RotationImmediate},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -81,10 +81,11 @@ func TestValidateRefuses(t *testing.T) {
 		"separator in the prefix":   {func(s *Scheme) { s.Signature.Prefix = "v1," }, "signature.prefix:"},
 		"blank in the prefix":       {func(s *Scheme) { s.Signature.Prefix = "v1 =" }, "signature.prefix:"},
 		"raw signatures":            {func(s *Scheme) { s.Signature.Encoding = Raw }, "signature.encoding:"},
-		"weak algorithm":            {func(s *Scheme) { s.Signature.Algorithm = "SHA1" }, "signature.algorithm:"},
-		"body not last":             {func(s *Scheme) { s.StringToSign = "{body}.{timestamp}" }, "end with {body}"},
+		"weak algorithm":            {func(s *Scheme) { s.Signature.Algorithm, s.Name = SHA1, Stripe }, "signature.algorithm:"},
+		"unknown algorithm":         {func(s *Scheme) { s.Signature.Algorithm = "MD5" }, "signature.algorithm:"},
+		"no body":                   {func(s *Scheme) { s.StringToSign = "{timestamp}" }, "must contain {body}"},
 		"body twice":                {func(s *Scheme) { s.StringToSign = "{body}{timestamp}{body}" }, "more than once"},
-		"unknown placeholder":       {func(s *Scheme) { s.StringToSign = "{url}{timestamp}.{body}" }, "the placeholders are"},
+		"unknown placeholder":       {func(s *Scheme) { s.StringToSign = "{host}{timestamp}.{body}" }, "the placeholders are"},
 		"timestamp not signed":      {func(s *Scheme) { s.StringToSign = "{body}" }, "when, and only when"},
 		"timestamp nowhere":         {func(s *Scheme) { s.Timestamp = nil }, "when, and only when"},
 		"signed id in the body":     {func(s *Scheme) { s.StringToSign = "{id}.{timestamp}.{body}" }, "needs eventID.header"},
