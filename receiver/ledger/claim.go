@@ -4,7 +4,6 @@
 package ledger
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -52,70 +51,11 @@ func (r *recording) claim(ctx context.Context) (won bool, err error) {
 	return won, nil
 }
 
-// claimed is what the ledger has under a key.
-type claimed struct {
-	key, digest, result []byte
-	status              int16
-	synchronous         bool
-}
-
 // loser answers for an event that is there already, from what its winner committed.
 func (r *recording) loser(ctx context.Context) (receiver.Receipt, error) {
-	found, err := r.lookup(ctx, r.l.sql.lookup, "rollback", &pgx.Batch{})
+	found, err := r.l.committed(ctx, r.conn, r.scope, r.keys, &pgx.Batch{}, "rollback")
 	if err != nil {
 		return receiver.Receipt{}, err
 	}
-	if len(found) > 0 && found[0].synchronous {
-		found, err = r.lookup(ctx, r.l.sql.lookupLocked, "commit", r.l.begin())
-		if err != nil {
-			return receiver.Receipt{}, err
-		}
-	}
-	return r.judge(found)
-}
-
-func (r *recording) lookup(ctx context.Context, statement, end string, batch *pgx.Batch) ([]claimed, error) {
-	var found []claimed
-	batch.Queue(statement, r.scope, r.keys, r.id, r.l.scopeName()).Query(func(rows pgx.Rows) (err error) {
-		found, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (c claimed, err error) {
-			err = row.Scan(&c.key, &c.digest, &c.status, &c.result, &c.synchronous)
-			return c, err
-		})
-		return err
-	})
-	r.conn.forgetWarning()
-	batch.Queue(end)
-	if err := r.conn.SendBatch(ctx, batch).Close(); err != nil {
-		return nil, fmt.Errorf("look up the claim: %w", err)
-	}
-	if err := r.conn.warning(); err != nil {
-		return nil, &unknownOutcomeError{err: err}
-	}
-	return found, nil
-}
-
-// judge decides between a duplicate and a conflict. The id speaks first; the body, where it is claimed, if the id is new.
-func (r *recording) judge(found []claimed) (receiver.Receipt, error) {
-	byKey := map[string]claimed{}
-	for _, c := range found {
-		byKey[string(c.key)] = c
-	}
-	c, sameID := byKey[string(r.keys[0])]
-	switch {
-	case sameID && !r.event.BodyMayChange && !bytes.Equal(c.digest, r.event.BodyDigest[:]):
-		return receiver.Receipt{Kind: receiver.Conflict}, nil
-	case !sameID && len(r.keys) == 2:
-		c = byKey[string(r.keys[1])]
-	}
-	if c.key == nil {
-		return receiver.Receipt{}, errGone
-	}
-	receipt := receiver.Receipt{Kind: receiver.Duplicate, Answer: receiver.Answer{Status: int(c.status), Body: c.result}}
-	if c.result == nil {
-		var err error
-		if receipt.Answer, err = standardAnswer(r.event.ID); err != nil {
-			return receiver.Receipt{}, err
-		}
-	}
-	return receipt, nil
+	return r.candidate.judge(found)
 }

@@ -88,18 +88,31 @@ func (r *recording) queueDeliveries(batch *pgx.Batch) error {
 	// Our clock is read before the database's, so our end of the lease is the earlier one.
 	term := r.l.options.Lease()
 	lease := receiver.Lease{Token: token, Expires: r.l.options.Now().Add(term)}
-	ids := make([]uuid.UUID, len(r.work.Destinations))
-	for i, destination := range r.work.Destinations {
-		if ids[i], err = uuid.NewV7(); err != nil {
-			return fmt.Errorf("make an id: %w", err)
-		}
-		r.outbox = append(r.outbox, receiver.Delivery{
-			ID: ids[i], Destination: destination, IdempotencyKey: ids[i].String(), EventID: r.event.ID,
-			EventType: r.event.Type, ContentType: r.event.ContentType, Body: r.event.Body, Attempt: 1, Lease: lease,
-		})
+	if r.outbox, err = newOutbox(&r.event, r.work.Destinations); err != nil {
+		return err
+	}
+	ids := make([]uuid.UUID, len(r.outbox))
+	for i := range r.outbox {
+		ids[i], r.outbox[i].Lease = r.outbox[i].ID, lease
 	}
 	batch.Queue(r.l.sql.deliveryInsert, r.scope, r.id, ids, r.work.Destinations, token, term)
 	return nil
+}
+
+// newOutbox is the event's deliveries, which are to be leased yet.
+func newOutbox(event *receiver.Event, destinations []string) ([]receiver.Delivery, error) {
+	outbox := make([]receiver.Delivery, len(destinations))
+	for i, destination := range destinations {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return nil, fmt.Errorf("make an id: %w", err)
+		}
+		outbox[i] = receiver.Delivery{
+			ID: id, Destination: destination, IdempotencyKey: id.String(), EventID: event.ID, EventType: event.Type,
+			ContentType: event.ContentType, Body: event.Body, Attempt: 1,
+		}
+	}
+	return outbox, nil
 }
 
 // scopes are the numbers and the names of the scopes of some effects. Two effects with the same function share one.

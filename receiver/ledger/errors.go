@@ -29,6 +29,9 @@ const (
 	classNoRoom        = "53"
 	codeCanceled       = "57014"
 	severityFatal      = "FATAL"
+	// A pooler that is not known as one has sent what was prepared to another session.
+	codeNoStatement        = "26000"
+	codeDuplicateStatement = "42P05"
 )
 
 // rerunCodes say that the transaction did nothing and may do better if it is run again as a whole. True: on another
@@ -41,6 +44,8 @@ var rerunCodes = map[string]bool{
 	"57P03":      true,  // cannot_connect_now
 	"53300":      true,  // too_many_connections
 	codeReadOnly: true,
+
+	codeNoStatement: true, codeDuplicateStatement: true,
 }
 
 // errGone says that a claim or an effect that was there is there no longer, because pruning removed it in between, or that

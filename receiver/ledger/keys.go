@@ -11,16 +11,22 @@ import (
 
 const keySize = 16
 
+// claimKey is a key of table claim.
+type claimKey [keySize]byte
+
 // idKey is the key of a claim by event id.
-func idKey(id string) []byte {
-	sum := sha256.Sum256([]byte("id:" + id))
-	return sum[:keySize]
+func idKey(id string) claimKey {
+	// An id has 255 bytes at most, so that this one stays on the stack.
+	var in [3 + 255]byte
+	sum := sha256.Sum256(append(append(in[:0], "id:"...), id...))
+	return claimKey(sum[:])
 }
 
 // bodyKey is the key of a claim by body. It cannot be that of an id: the prefixes differ.
-func bodyKey(digest [sha256.Size]byte) []byte {
-	sum := sha256.Sum256(append([]byte("body:"), digest[:]...))
-	return sum[:keySize]
+func bodyKey(digest [sha256.Size]byte) claimKey {
+	var in [5 + sha256.Size]byte
+	sum := sha256.Sum256(append(append(in[:0], "body:"...), digest[:]...))
+	return claimKey(sum[:])
 }
 
 // resourceKey is the key of an effect that is booked once per resource. Lengths go in, so that no two pairs meet.

@@ -78,6 +78,11 @@ type Ledger struct {
 	db      *source
 	flights flights
 	health  health
+
+	queue queue
+	// batchTexts and batchSettings are the statements of a batch, and the parameters of its settings.
+	batchTexts    [len(batchNames)]string
+	batchSettings [][]byte
 }
 
 // Open prepares a ledger without connecting: a database that is away is reported by what needs it. Errors are those of
@@ -108,7 +113,8 @@ func Open(ctx context.Context, options Options) (*Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
 	}
-	l := &Ledger{options: options, sql: sql}
+	l := &Ledger{options: options, sql: sql, batchSettings: batchSettings()}
+	l.batchTexts = [...]string{beginStatement, sql.session, sql.batch, "commit"}
 	l.db, err = openSource(ctx, options)
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
@@ -116,18 +122,23 @@ func Open(ctx context.Context, options Options) (*Ledger, error) {
 	return l, nil
 }
 
-// Close ends the connections, after those in use are given back.
-func (l *Ledger) Close() { l.db.close() }
+// Close ends the connections, after events that were taken for recording are done and the connections in use given back.
+func (l *Ledger) Close() {
+	l.queue.close()
+	l.db.close()
+}
 
 // Reload reads the connection URI again. If it has changed, new transactions go to where it leads from now on, and those
 // under way finish where they are. After an error the one before it stays in force: it is one of reading, or
 // database.ErrURI and its like.
 func (l *Ledger) Reload(ctx context.Context) error { return l.db.reload(ctx) }
 
+const beginStatement = "begin isolation level read committed read write"
+
 // begin starts a batch with a transaction that asserts for itself what it needs.
 func (l *Ledger) begin() *pgx.Batch {
 	batch := &pgx.Batch{}
-	batch.Queue("begin isolation level read committed read write")
+	batch.Queue(beginStatement)
 	l.assert(batch)
 	return batch
 }

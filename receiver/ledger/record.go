@@ -31,15 +31,37 @@ const (
 // deadline does hold, to the end of the commit, for which the last 3 s are kept; without one, or with a later one, all
 // takes at most 10 s. After a failure there is at most a second more, to undo what was done.
 func (l *Ledger) Record(ctx context.Context, event receiver.Event, work receiver.Work) (receiver.Receipt, error) {
-	waiting, cancel := context.WithTimeout(ctx, recordTimeout)
-	defer cancel()
-	commitBy, _ := waiting.Deadline()
-	waiting, stopWaiting := context.WithDeadline(waiting, commitBy.Add(-commitReserve))
+	commitBy := time.Now().Add(recordTimeout)
+	if deadline, bounded := ctx.Deadline(); bounded && deadline.Before(commitBy) {
+		commitBy = deadline
+	}
+	var receipt receiver.Receipt
+	err := errAlone
+	if len(work.Effects) == 0 {
+		receipt, err = l.recordInBatch(ctx, commitBy, event, work)
+	}
+	if errors.Is(err, errAlone) {
+		receipt, err = l.recordAlone(ctx, commitBy, event, work)
+	}
+	if failed := l.health.ended(receipt, err, l.options.Now()); failed != "" && l.options.EffectFailed != nil {
+		l.options.EffectFailed(failed)
+	}
+	if err != nil {
+		return receiver.Receipt{}, unavailable("record event", err)
+	}
+	return receipt, nil
+}
+
+// recordAlone records the event in a transaction of its own, and again if that is safe and may help.
+func (l *Ledger) recordAlone(
+	ctx context.Context, commitBy time.Time, event receiver.Event, work receiver.Work,
+) (receiver.Receipt, error) {
+	waiting, stopWaiting := context.WithDeadline(ctx, commitBy.Add(-commitReserve))
 	defer stopWaiting()
 	working, stopWorking := context.WithDeadline(context.WithoutCancel(ctx), commitBy.Add(-commitReserve))
 	defer stopWorking()
 
-	leave, err := l.flights.enter(waiting, string(idKey(event.ID)), lockTimeout)
+	leave, err := l.flights.enter(waiting, event.ID, lockTimeout)
 	if err != nil {
 		return receiver.Receipt{}, err
 	}
@@ -54,14 +76,8 @@ func (l *Ledger) Record(ctx context.Context, event receiver.Event, work receiver
 		}
 		l.prepareRerun(working, err)
 	}
-	if failed := l.health.ended(receipt, err, l.options.Now()); failed != "" && l.options.EffectFailed != nil {
-		l.options.EffectFailed(failed)
-	}
-	if err != nil {
-		return receiver.Receipt{}, unavailable("record event", err)
-	}
-	settled = true
-	return receipt, nil
+	settled = err == nil
+	return receipt, err
 }
 
 // recordOnce waits for a connection until waiting ends, works until ctx ends, and has committed by commitBy.
@@ -97,20 +113,25 @@ type recording struct {
 	scope int32
 	// commitBy is when the commit must have been answered.
 	commitBy time.Time
-	keys     [][]byte
-	calls    []call
-	outbox   []receiver.Delivery
-	results  []result
+	// candidate is what it is if another event is found to have its claim, and keys are the candidate's.
+	candidate candidate
+	keys      [][]byte
+	calls     []call
+	outbox    []receiver.Delivery
+	results   []result
 }
 
 func (l *Ledger) newRecording(ctx context.Context, conn *connection, event receiver.Event, work receiver.Work) (*recording, error) {
-	r := &recording{l: l, conn: conn, event: event, work: work, keys: [][]byte{idKey(event.ID)}}
-	if event.ClaimBody {
-		r.keys = append(r.keys, bodyKey(event.BodyDigest))
-	}
-	var err error
-	if r.id, err = uuid.NewV7(); err != nil {
+	id, err := uuid.NewV7()
+	if err != nil {
 		return nil, fmt.Errorf("make an id: %w", err)
+	}
+	r := &recording{l: l, conn: conn, event: event, work: work, id: id}
+	r.candidate = candidate{event: &r.event, id: id, key: idKey(event.ID)}
+	r.keys = [][]byte{r.candidate.key[:]}
+	if event.ClaimBody {
+		r.candidate.body = bodyKey(event.BodyDigest)
+		r.keys = append(r.keys, r.candidate.body[:])
 	}
 	if r.scope, err = l.endpoint(ctx, conn); err != nil {
 		return nil, err
@@ -182,6 +203,10 @@ func (l *Ledger) prepareRerun(ctx context.Context, cause error) {
 		if err := l.makePartitions(ctx); err != nil {
 			l.options.Logger.ErrorContext(ctx, "A day's partition is missing and cannot be made", "error", err)
 		}
+	case database.Code(cause) == codeNoStatement, database.Code(cause) == codeDuplicateStatement:
+		t := l.db.current.Load()
+		t.preparing.Pooled()
+		t.pool.Reset()
 	case database.Code(cause) == codeReadOnly:
 		// The other connections in the pool lead to the same demoted server.
 		l.db.current.Load().pool.Reset()

@@ -76,13 +76,19 @@ func newFixture(t *testing.T) *fixture {
 
 func (f *fixture) exec(sql string) {
 	f.t.Helper()
-	conn, err := f.db.Acquire(f.t.Context())
+	execOn(f.t, f.url, sql)
+}
+
+// execOn runs statements on a database.
+func execOn(t testing.TB, url, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
-		f.t.Fatal(err)
+		t.Fatal(err)
 	}
-	defer conn.Release()
-	if err := conn.Conn().PgConn().Exec(f.t.Context(), sql).Close(); err != nil {
-		f.t.Fatal(err)
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	if err := conn.PgConn().Exec(t.Context(), sql).Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -46,6 +46,7 @@ type target struct {
 	// called then, and returns what calls that off.
 	replace      func()
 	whenReplaced func(func()) (stop func() bool)
+	preparing    *database.Preparing
 	// admitted says that the schema was last seen at the version that this build writes to.
 	admitted atomic.Bool
 
@@ -82,6 +83,8 @@ func (s *source) open(ctx context.Context, url string) (*target, error) {
 	config.ConnConfig.OnNotice = noteWarning
 	config.MaxConnLifetimeJitter = config.MaxConnLifetime / 10
 	config.MaxConnIdleTime = 5 * time.Minute
+	preparing := &database.Preparing{}
+	preparing.Set(config)
 	// The pool outlives the call that opens it.
 	pool, err := pgxpool.NewWithConfig(context.WithoutCancel(ctx), config)
 	if err != nil {
@@ -91,7 +94,7 @@ func (s *source) open(ctx context.Context, url string) (*target, error) {
 	return &target{
 		url: url, address: database.Address(config.ConnConfig), pool: pool, replace: replace,
 		whenReplaced: func(f func()) func() bool { return context.AfterFunc(replaced, f) },
-		scopes:       map[string]int32{},
+		preparing:    preparing, scopes: map[string]int32{},
 	}, nil
 }
 
@@ -110,7 +113,7 @@ func (s *source) acquire(ctx context.Context) (*connection, error) {
 				return nil, errors.Join(err, reloadErr)
 			}
 		}
-		if s.current.Load() == t {
+		if s.current.Load() == t && !errors.Is(err, database.ErrPooler) {
 			return nil, err
 		}
 	}

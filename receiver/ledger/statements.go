@@ -18,7 +18,7 @@ var files embed.FS
 // statements are the texts of sql/*.sql for one schema.
 type statements struct {
 	session, claim, claimBody, claimSettle, lookup, lookupLocked   string
-	eventInsert, deliveryInsert                                    string
+	eventInsert, deliveryInsert, batch                             string
 	effectGuard, effectResults, effectCall, effectStore            string
 	scopeFind, scopeAdd, scopeProve, partitions                    string
 	lease, settle, replay, clock                                   string
@@ -35,7 +35,7 @@ func loadStatements(schema string) (*statements, error) {
 	for name, into := range map[string]*string{
 		"session": &s.session, "claim": &s.claim, "claim_body": &s.claimBody, "claim_settle": &s.claimSettle,
 		"lookup": &s.lookup, "lookup_locked": &s.lookupLocked, "event_insert": &s.eventInsert,
-		"delivery_insert": &s.deliveryInsert, "effect_guard": &s.effectGuard, "effect_results": &s.effectResults,
+		"delivery_insert": &s.deliveryInsert, "batch": &s.batch, "effect_guard": &s.effectGuard, "effect_results": &s.effectResults,
 		"effect_call": &s.effectCall, "effect_store": &s.effectStore, "scope_find": &s.scopeFind,
 		"scope_add": &s.scopeAdd, "scope_prove": &s.scopeProve, "partitions": &s.partitions, "lease": &s.lease, "settle": &s.settle,
 		"replay": &s.replay, "clock": &s.clock, "counter_add": &s.counterAdd, "counter_totals": &s.counterTotals,
