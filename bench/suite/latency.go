@@ -1,0 +1,136 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package suite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/hookonce/hookonce/bench/lab"
+)
+
+const (
+	// quietRate is that of an endpoint with little to do, in requests a second.
+	quietRate = 100
+	// latencyConnections of the load at a given rate, and crowd that of too much load: more than the receiver takes at once,
+	// so that what it cannot take waits there and not here.
+	latencyConnections = 64
+	crowd              = 2048
+	overloaded         = 1.2
+	// latencyClients of pgbench at a given rate.
+	latencyClients = 32
+)
+
+// quantile in milliseconds.
+func quantile(h *hdrhistogram.Histogram, percent float64) float64 {
+	return float64(h.ValueAtQuantile(percent)) / float64(time.Millisecond)
+}
+
+func (b *bench) latency(ctx context.Context) error {
+	tables, err := b.lab.Tables(ctx, "latency_limits")
+	if err != nil {
+		return err
+	}
+	ours, err := b.lab.Ours(ctx, "latency", false)
+	if err != nil {
+		return err
+	}
+	if err := b.findPeak(ctx, ours); err != nil {
+		return err
+	}
+	for _, at := range []struct {
+		name string
+		rate float64
+	}{{"at_100", quietRate}, {"at_half", b.peak / 2}} {
+		if err := b.latencyAt(ctx, ours, tables, at.name, at.rate); err != nil {
+			return err
+		}
+	}
+	return b.overload(ctx, ours)
+}
+
+// findPeak measures the receiver's rate at saturation, if nobody has yet.
+func (b *bench) findPeak(ctx context.Context, ours *lab.Subject) error {
+	if b.peak > 0 {
+		return nil
+	}
+	s, err := b.load(ctx, ours, sending{connections: connections[1], measure: b.measure})
+	b.peak = s.rate
+	b.say("at saturation: %.0f/s", s.rate)
+	return err
+}
+
+// latencyAt compares the receiver with pgbench at the same rate.
+func (b *bench) latencyAt(ctx context.Context, ours, tables *lab.Subject, name string, rate float64) error {
+	b.clients[b.one.Name] = latencyClients
+	rounds, err := b.interleave(ctx, []contestant{
+		{"ours", func(ctx context.Context, _ int) (sample, error) {
+			return b.load(ctx, ours, sending{connections: latencyConnections, measure: b.measure, rate: rate})
+		}},
+		{"one", func(ctx context.Context, _ int) (sample, error) {
+			return b.pgbench(ctx, tables, b.one, rate, b.measure)
+		}},
+	})
+	if err != nil {
+		return err
+	}
+	for _, q := range []struct {
+		name    string
+		percent float64
+		goal    float64
+	}{{"p50", 50, 1.3}, {"p99", 99, 2}} {
+		b.report.Goal("latency."+q.name+"."+name, over(rounds, func(r round) float64 {
+			return quantile(r["ours"].result.Latency, q.percent) / quantile(r["one"].pg.Latency, q.percent)
+		}), "<=", q.goal)
+		b.report.Figure("latency_ms."+q.name+"."+name+".ours", over(rounds, func(r round) float64 {
+			return quantile(r["ours"].result.Latency, q.percent)
+		})...)
+		b.report.Figure("latency_ms."+q.name+"."+name+".pgbench", over(rounds, func(r round) float64 {
+			return quantile(r["one"].pg.Latency, q.percent)
+		})...)
+	}
+	return nil
+}
+
+// overload offers more than the receiver can take. What it takes must not wait long, what it does not take must be told
+// so at once, and nothing that it acknowledged may be lost: load has compared that already.
+func (b *bench) overload(ctx context.Context, ours *lab.Subject) error {
+	rounds, err := b.interleave(ctx, []contestant{{"ours", func(ctx context.Context, _ int) (sample, error) {
+		s, err := b.load(ctx, ours, sending{
+			connections: crowd, measure: b.measure, rate: overloaded * b.peak, tolerate: true,
+		})
+		if err == nil {
+			err = onlyOverload(s)
+		}
+		return s, err
+	}}})
+	if err != nil {
+		return err
+	}
+	b.report.Goal("overload.accepted_p99_ms", over(rounds, func(r round) float64 {
+		return quantile(r["ours"].result.Latency, 99)
+	}), "<=", 250)
+	b.report.Goal("overload.refused_p99_ms", over(rounds, func(r round) float64 {
+		return quantile(r["ours"].result.Refusals, 99)
+	}), "<=", 50)
+	b.report.Figure("overload.refused_share", over(rounds, func(r round) float64 {
+		refused := float64(r["ours"].result.Refusals.TotalCount())
+		return refused / (refused + float64(r["ours"].result.Latency.TotalCount()))
+	})...)
+	b.report.Figure("overload.rate", over(rounds, func(r round) float64 { return r["ours"].rate })...)
+	return nil
+}
+
+// onlyOverload fails if there are other answers than those of a receiver that has too much to do.
+func onlyOverload(s sample) error {
+	for status, n := range s.result.Statuses {
+		if status != 200 && status != 503 {
+			return fmt.Errorf("%d answers with status %d: %w", n, status, s.result.Failure)
+		}
+	}
+	return nil
+}
