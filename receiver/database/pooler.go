@@ -41,8 +41,12 @@ func (p *Preparing) Set(config *pgxpool.Config) {
 		return nil
 	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		if p.pooled.Load() {
+		if conn.Config().DefaultQueryExecMode != pgx.QueryExecModeCacheStatement {
 			return nil
+		}
+		if p.pooled.Load() {
+			// Another connection found out while this one was being made.
+			return ErrPooler
 		}
 		pid, err := backend(ctx, conn.PgConn())
 		if err != nil {
