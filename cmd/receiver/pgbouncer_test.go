@@ -143,7 +143,7 @@ CREATE TABLE next.orders (event_id text, resource_id text);
 CREATE FUNCTION next.on_invoice_paid(e neighbor.event) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM set_config('search_path', 'next', false), set_config('synchronous_commit', 'off', false),
-    set_config('lock_timeout', '1', false), set_config('shop.tenant', 'next', false);
+    set_config('lock_timeout', '1500', false), set_config('shop.tenant', 'next', false);
   INSERT INTO orders VALUES (e.event_id, e.resource_id);
   RETURN jsonb_build_object('booked', e.resource_id);
 END $$;
