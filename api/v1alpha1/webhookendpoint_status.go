@@ -53,6 +53,11 @@ type WebhookEndpointStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=320
 	Path string `json:"path,omitempty"`
+
+	// url is the public URL that the provider is given. Absent if it is not known: see exposure.host and exposure.url.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	URL string `json:"url,omitempty"`
 }
 
 // ReceiversStatus says how many receivers serve.

@@ -22,6 +22,7 @@ import (
 // +kubebuilder:printcolumn:name="PENDING",type=integer,JSONPath=".status.deliveries.pending",description="deliveries under way or waiting for a retry"
 // +kubebuilder:printcolumn:name="OVERLAP-UNTIL",type=string,JSONPath=".status.overlapEndTime",description="until when a former secret is accepted"
 // +kubebuilder:printcolumn:name="AGE",type=date,JSONPath=".metadata.creationTimestamp"
+// +kubebuilder:printcolumn:name="URL",type=string,JSONPath=".status.url",priority=1,description="public URL that the provider is given"
 // +kubebuilder:printcolumn:name="RECEIVED",type=integer,JSONPath=".status.deliveries.received",priority=1
 // +kubebuilder:printcolumn:name="DUPLICATES",type=integer,JSONPath=".status.deliveries.duplicates",priority=1
 // +kubebuilder:printcolumn:name="REJECTED",type=integer,JSONPath=".status.deliveries.rejected",priority=1
@@ -58,7 +59,9 @@ type WebhookEndpointList struct {
 // WebhookEndpointSpec is what a WebhookEndpoint should be.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.effects) || !has(self.verification.hmac) || has(self.verification.hmac.resourceID) || self.effects.all(e, !has(e.key) || e.key == 'Event')",message="an effect with key ResourceAndType needs verification.hmac.resourceID"
-// +kubebuilder:validation:XValidation:rule="!has(self.effects) || self.verification.scheme != 'GitHub' || self.effects.all(e, !has(e.key) || e.key == 'Event')",message="scheme GitHub has no resource id: use key Event in effects"
+// +kubebuilder:validation:XValidation:rule="!has(self.effects) || !(self.verification.scheme in ['GitHub', 'GitLab', 'GitLabToken', 'Slack', 'Meta', 'Dropbox']) || self.effects.all(e, !has(e.key) || e.key == 'Event')",message="this verification.scheme has no resource id: use key Event in effects"
+// +kubebuilder:validation:XValidation:rule="!(self.verification.scheme in ['Square', 'Twilio', 'HubSpot'] || (has(self.verification.hmac) && self.verification.hmac.stringToSign.contains('{url}'))) || has(self.exposure.url) || has(self.exposure.host)",message="the signature of this verification.scheme covers the URL that the provider was given: set exposure.url to it, or exposure.host if it is https:// with that host and exposure.path"
+// +kubebuilder:validation:XValidation:rule="!has(self.retention.claims) || duration(self.retention.claims) >= duration(has(self.verification.hmac) ? self.verification.hmac.retryHorizon : self.verification.scheme in ['Stripe', 'Paddle', 'Square', 'GitLab', 'GitHub', 'GitLabToken'] ? '72h' : self.verification.scheme == 'Adyen' ? '720h' : self.verification.scheme == 'Meta' ? '36h' : self.verification.scheme == 'Svix' ? '27h35m5s' : self.verification.scheme == 'Slack' ? '24h6m' : self.verification.scheme == 'HubSpot' ? '24h' : self.verification.scheme == 'Paymos' ? '16h3m' : self.verification.scheme == 'Shopify' ? '4h' : self.verification.scheme == 'Dropbox' ? '10m' : '75h35m5s') + duration('169h')",message="retention.claims is shorter than the provider may send an event again",messageExpression="has(self.verification.hmac) ? 'retention.claims must be at least 169h longer than hmac.retryHorizon: the provider may send an event again for that long, former secrets are accepted for up to 168h more, clocks differ by up to 1h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme in ['Stripe', 'Paddle', 'Square', 'GitLab', 'GitHub', 'GitLabToken'] ? 'retention.claims must be at least 241h with this scheme: its provider may send an event again for 72h, former secrets are accepted for up to 168h more, clocks differ by up to 1h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme == 'Adyen' ? 'retention.claims must be at least 889h with this scheme: its provider may send an event again for 720h, former secrets are accepted for up to 168h more, clocks differ by up to 1h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme == 'Meta' ? 'retention.claims must be at least 205h with this scheme: its provider may send an event again for 36h, former secrets are accepted for up to 168h more, clocks differ by up to 1h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme == 'Svix' ? 'retention.claims must be at least 197h with this scheme: its provider may send an event again for 27h35m5s, former secrets are accepted for up to 168h more, clocks differ by up to 1h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme == 'Slack' ? 'retention.claims must be at least 194h with this scheme: its provider may send an event again for 24h6m, former secrets are accepted for up to 168h more, clocks differ by up to 1h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme == 'HubSpot' ? 'retention.claims must be at least 193h with this scheme: its provider may send an event again for 24h, former secrets are accepted for up to 168h more, clocks differ by up to 1h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme == 'Paymos' ? 'retention.claims must be at least 186h with this scheme: its provider may send an event again for 16h3m, former secrets are accepted for up to 168h more, clocks differ by up to 1h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme == 'Shopify' ? 'retention.claims must be at least 173h with this scheme: its provider may send an event again for 4h, former secrets are accepted for up to 168h more, clocks differ by up to 1h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme == 'Dropbox' ? 'retention.claims must be at least 170h with this scheme: its provider may send an event again for 10m, former secrets are accepted for up to 168h more, clocks differ by up to 1h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : 'retention.claims must be at least 245h with this scheme: its provider may send an event again for 75h35m5s, former secrets are accepted for up to 168h more, clocks differ by up to 1h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out'"
 type WebhookEndpointSpec struct {
 	// verification says how a delivery proves that it comes from the provider.
 	// +required
@@ -175,7 +178,7 @@ type Effect struct {
 	// ResourceAndType belongs to the function's name in the ledger: two effects, of one endpoint or of several with the same
 	// ledger, that call the same function share it, and a function under another name books everything again. An event
 	// without a resource id has the effect once for its event id, as with Event. Schemes that have none at all cannot have
-	// ResourceAndType: GitHub, and HMAC without hmac.resourceID.
+	// ResourceAndType: GitHub, GitLab, GitLabToken, Slack, Meta, Dropbox, and HMAC without hmac.resourceID.
 	// +optional
 	Key EffectKey `json:"key,omitempty"`
 }
@@ -227,14 +230,13 @@ type Retry struct {
 
 // Retention says how long the ledger keeps what it no longer needs. What is unfinished or failed is never removed.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.claims) || !has(self.payloads) || duration(self.claims) < duration('248h') || duration(self.payloads) <= duration(self.claims)",message="retention.payloads must not be longer than retention.claims"
+// +kubebuilder:validation:XValidation:rule="!has(self.payloads) || duration(self.payloads) <= (has(self.claims) ? (duration(self.claims) < duration('169h') ? duration(self.payloads) : duration(self.claims)) : duration('720h'))",message="retention.payloads must not be longer than retention.claims, which counts as 720h here if it is absent: set retention.claims to as much, or payloads to less"
 type Retention struct {
-	// claims is how long an event id is remembered: a delivery that comes later than this is taken for a new one.
-	// Default 720h (30 days); at least 248h: providers retry for up to 75 h 35 min, during an overlap of up to 168 h an event
-	// passes with a former secret too, and clocks differ; together 243 h 35 min, rounded up.
+	// claims is how long an event id is remembered: a delivery that comes later than this is taken for a new one. Absent: 720h
+	// (30 days), or what the scheme needs if that is more (Adyen: 889h). At least what the scheme needs: for as long as the
+	// provider may send an event again (hmac.retryHorizon, docs/reference/schemes.md), 168h for former secrets, and 1h for
+	// clocks that differ; with Paymos, for instance, 185h 3m. A longer time makes the ledger larger, and nothing slower.
 	// +optional
-	// +default="720h"
-	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('248h')",message="retention.claims must be at least 248h: providers retry for up to 75 h 35 min, former secrets are accepted for up to 168 h more, and an event that is forgotten before is processed twice; set 248h or more, or leave it out for 720h"
 	Claims Duration `json:"claims,omitempty"`
 
 	// payloads is how long bodies and headers are kept after their deliveries are done. Default 168h (7 days); at least 1h,
@@ -261,6 +263,25 @@ type Exposure struct {
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:Pattern=`^/[-A-Za-z0-9._~/]*$`
 	Path string `json:"path,omitempty"`
+
+	// host by which the provider reaches the receivers, such as hooks.example.com: the public URL is https://, the host and
+	// path then, unless url says another one. Nothing is routed by it. Default: none, and no public URL is known. A change
+	// takes effect without a restart; schemes that sign the URL refuse what the provider sends to the former one.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	Host string `json:"host,omitempty"`
+
+	// url is the whole public URL, byte for byte as the provider was given it, with http or https, a port if it has one, and
+	// without a query: what a signature that covers the URL was made over. It wins over host, and its path may be another than
+	// path where a proxy rewrites it. Default: https://, host and path; none without host. Schemes Square, Twilio, HubSpot and
+	// HMAC with {url} need either. A change takes effect without a restart.
+	// +optional
+	// +kubebuilder:validation:MinLength=8
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^https?://[^/?#@]+(/[^?#]*)?$') && url(self).getHostname() != ''",message="exposure.url must begin with http:// or https:// and have no user, query or fragment, such as https://hooks.example.com/webhooks/payments; the query of a request is added to it by itself"
+	URL string `json:"url,omitempty"`
 }
 
 // Limits bound what a delivery may cost.

@@ -4,8 +4,10 @@
 package webhookendpoint_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,44 +37,7 @@ spec:
   destinations:
   - {name: sink, url: "http://sink.shop.svc/hooks", eventTypes: ["invoice.*"], timeout: 10s, retry: {delays: [1m]}}
   retention: {claims: 720h, payloads: 168h, schedule: "17 3 * * *"}
-`
-
-const hmacManifest = `apiVersion: webhooks.hookonce.dev/v1alpha1
-kind: WebhookEndpoint
-metadata: {name: crm}
-spec:
-  verification:
-    scheme: HMAC
-    secretRef: {name: signing, key: secret}
-    hmac:
-      signature: {header: X-Signature, separator: ",", prefix: "v1="}
-      timestamp: {prefix: "t="}
-      stringToSign: "{timestamp}.{body}"
-      eventID: {path: id}
-      eventType: {path: type}
-      resourceID: {path: data.id}
-  database:
-    secretRef: {name: database, key: uri}
-  effects:
-  - {name: book, eventTypes: ["*"], function: shop.on_contact, key: ResourceAndType}
-`
-
-const unsignedManifest = `apiVersion: webhooks.hookonce.dev/v1alpha1
-kind: WebhookEndpoint
-metadata: {name: shipping}
-spec:
-  verification:
-    scheme: HMAC
-    secretRef: {name: signing, key: secret}
-    bodyReuse: NewEvent
-    hmac:
-      signature: {header: X-Signature}
-      stringToSign: "{body}"
-      eventIDSigned: false
-      eventID: {header: X-Id}
-      bodyBetweenAttempts: Changes
-  database:
-    secretRef: {name: database, key: uri}
+  exposure: {path: /in}
 `
 
 const rotationManifest = `apiVersion: webhooks.hookonce.dev/v1alpha1
@@ -85,36 +50,20 @@ spec:
   revocation: Immediate
 `
 
-// refusals are mistakes in manifests, and what the API server says of each: what to do.
-var refusals = []struct {
+// refusal is a mistake in a manifest, and what the API server says of it: what to do.
+type refusal struct {
 	name, manifest, replace, with string
 	// update makes the valid manifest first and changes it then.
 	update bool
 	want   string
-}{
+}
+
+var refusals = []refusal{
 	{"UnknownScheme", endpointManifest, "scheme: Paymos", "scheme: Paypal", false, `supported values: "Paymos"`},
-	{"HMACUndescribed", endpointManifest, "scheme: Paymos", "scheme: HMAC", false, "set verification.hmac when, and only when"},
-	{"HMACAndPreset", hmacManifest, "scheme: HMAC", "scheme: Paymos", false, "set verification.hmac when, and only when"},
 	{"Tolerance", endpointManifest, "tolerance: 5m", "tolerance: 2h", false, "tolerance must be from 1s to 1h"},
 	{"NoDuration", endpointManifest, "tolerance: 5m", "tolerance: 5 minutes", false, "tolerance"},
 	{"NegativeDuration", endpointManifest, "tolerance: 5m", "tolerance: -5m", false, "tolerance"},
 	{"Overlap", endpointManifest, "overlap: 24h", "overlap: 169h", false, "overlap must be from 0s to 168h"},
-	{"GitHubResource", strings.Replace(endpointManifest, "key: Event", "key: ResourceAndType", 1), "scheme: Paymos", "scheme: GitHub", false, "scheme GitHub has no resource id"},
-	{"HMACResource", hmacManifest, "      resourceID: {path: data.id}\n", "", false, "needs verification.hmac.resourceID"},
-	{"HeaderAndPath", hmacManifest, "eventID: {path: id}", "eventID: {path: id, header: X-Id}", false, "set exactly one of header and path"},
-	{"NeitherHeaderNorPath", hmacManifest, "eventType: {path: type}", "eventType: {}", false, "set exactly one of header and path"},
-	{"BodyNotLast", hmacManifest, `"{timestamp}.{body}"`, `"{body}.{timestamp}"`, false, "stringToSign must end with {body}"},
-	{"TimestampNowhere", hmacManifest, `      timestamp: {prefix: "t="}` + "\n", "", false, "say in hmac.timestamp where the timestamp is"},
-	{"TimestampUnsigned", hmacManifest, `"{timestamp}.{body}"`, `"{body}"`, false, "an unsigned timestamp proves nothing"},
-	{"IDInBodySigned", hmacManifest, `"{timestamp}.{body}"`, `"{id}.{timestamp}.{body}"`, false, "set hmac.eventID.header"},
-	{"BodyReuse", endpointManifest, "scheme: Paymos", "scheme: Paymos\n    bodyReuse: Ignored", false, `supported values: "Duplicate"`},
-	{"BodyReuseSigned", endpointManifest, "scheme: Paymos", "scheme: Paymos\n    bodyReuse: NewEvent", false, "changes nothing where the signature covers the event id"},
-	{"BodyReuseInBody", hmacManifest, "scheme: HMAC", "scheme: HMAC\n    bodyReuse: NewEvent", false, "changes nothing where the signature covers the event id"},
-	{"BodyReuseSaysSigned", unsignedManifest, "eventIDSigned: false", "eventIDSigned: true", false, "changes nothing where the signature covers the event id"},
-	{"BodyReuseInString", unsignedManifest, `      stringToSign: "{body}"` + "\n      eventIDSigned: false\n", `      stringToSign: "{id}.{body}"` + "\n", false, "changes nothing where the signature covers the event id"},
-	{"BodyBetweenAttempts", unsignedManifest, "Changes", "Differs", false, `supported values: "Same"`},
-	{"BodyChangesUnsigned", unsignedManifest, "    bodyReuse: NewEvent\n", "", false, "needs a signed event id"},
-	{"BodyChangesDuplicate", unsignedManifest, "bodyReuse: NewEvent", "bodyReuse: Duplicate", false, "needs a signed event id"},
 	{"SchemaChanged", endpointManifest, "schema: hookonce", "schema: other", true, "Create a new endpoint with the other schema"},
 	{"SchemaName", endpointManifest, "schema: hookonce", `schema: "Hook-Once"`, false, "database.schema"},
 	{"FunctionName", endpointManifest, "shop.on_invoice_paid", "on_invoice_paid()", false, "function"},
@@ -124,10 +73,18 @@ var refusals = []struct {
 	{"Delay", endpointManifest, "delays: [1m]", "delays: [200h]", false, "a delay must be at most 168h"},
 	{"NoEventTypes", endpointManifest, `["invoice.*"]`, "[]", false, "eventTypes"},
 	{"PatternInside", endpointManifest, `"invoice.*"`, `"*.paid"`, false, "eventTypes"},
-	{"ShortClaims", endpointManifest, "claims: 720h", "claims: 247h", false, "retention.claims must be at least 248h"},
-	{"ShortClaimsAlone", endpointManifest, "claims: 720h, payloads: 168h", "claims: 100h", false, "retention.claims must be at least 248h"},
+	{"ShortClaims", strings.Replace(endpointManifest, "claims: 720h", "claims: 800h", 1), "scheme: Paymos", "scheme: Adyen", false, "retention.claims must be at least 889h with this scheme: its provider may send an event again for 720h"},
+	{"ShortClaimsAlone", endpointManifest, "claims: 720h, payloads: 168h", "claims: 100h", false, "retention.claims must be at least 186h"},
 	{"ShortPayloads", endpointManifest, "payloads: 168h", "payloads: 30m", false, "retention.payloads must be at least 1h"},
 	{"LongPayloads", endpointManifest, "payloads: 168h", "payloads: 721h", false, "must not be longer than retention.claims"},
+	{"LongPayloadsAlone", endpointManifest, "claims: 720h, payloads: 168h", "payloads: 721h", false, "which counts as 720h here"},
+	{"PublicQuery", endpointManifest, "exposure: {", "exposure: {url: 'https://hooks.example.com/a?b=c', ", false, "exposure.url must begin with"},
+	{"PublicFragment", endpointManifest, "exposure: {", "exposure: {url: 'https://hooks.example.com/a#b', ", false, "exposure.url must begin with"},
+	{"PublicUser", endpointManifest, "exposure: {", "exposure: {url: 'https://u:p@hooks.example.com/a', ", false, "exposure.url must begin with"},
+	{"PublicFile", endpointManifest, "exposure: {", "exposure: {url: 'file:///etc/passwd', ", false, "exposure.url must begin with"},
+	{"PublicNoHost", endpointManifest, "exposure: {", "exposure: {url: 'https://:443/a', ", false, "exposure.url must begin with"},
+	{"PublicHost", endpointManifest, "exposure: {", "exposure: {host: 'https://hooks.example.com', ", false, "exposure.host"},
+	{"PublicHostPort", endpointManifest, "exposure: {", "exposure: {host: 'hooks.example.com:443', ", false, "exposure.host"},
 	{"Schedule", endpointManifest, "17 3 * * *", "17 3 * * * *", false, "five cron fields"},
 	{"ScheduleMinute", endpointManifest, "17 3 * * *", "99 * * * *", false, "minute 0-59"},
 	{"ScheduleHour", endpointManifest, "17 3 * * *", "17 24 * * *", false, "hour 0-23"},
@@ -157,7 +114,7 @@ func parse(t *testing.T, manifest, namespace string) *unstructured.Unstructured 
 func TestAdmissionSaysWhatToDo(t *testing.T) {
 	admin := controlplane.Client(t, restConfig)
 	var answers strings.Builder
-	for _, test := range refusals {
+	for _, test := range slices.Concat(refusals, schemeRefusals) {
 		t.Run(test.name, func(t *testing.T) {
 			namespace := controlplane.Namespace(t, admin, nil)
 			if !strings.Contains(test.manifest, test.replace) {
@@ -197,20 +154,23 @@ func TestAdmissionSaysWhatToDo(t *testing.T) {
 	}
 }
 
+// neighbor is a manifest that is next to a refusal.
+type neighbor struct{ manifest, replace, with string }
+
 // TestAdmissionAccepts sends manifests that are next to a refusal.
 func TestAdmissionAccepts(t *testing.T) {
 	admin := controlplane.Client(t, restConfig)
-	for name, test := range map[string]struct{ manifest, replace, with string }{
-		"ShortestClaims":        {endpointManifest, "claims: 720h", "claims: 248h"},
-		"ScheduleLists":         {endpointManifest, "17 3 * * *", "0,15-45/5 */6,23 1-31 jan-Mar,12 Mon-FRI"},
-		"ScheduleSteps":         {endpointManifest, "17 3 * * *", " 5/20  03 31 2 0 "},
-		"BodyReuseDuplicate":    {endpointManifest, "scheme: Paymos", "scheme: Paymos\n    bodyReuse: Duplicate"},
-		"BodyReuseGitHub":       {endpointManifest, "scheme: Paymos", "scheme: GitHub\n    bodyReuse: NewEvent"},
-		"BodyReuseUnsaid":       {unsignedManifest, "      eventIDSigned: false\n", ""},
-		"BodySame":              {unsignedManifest, "Changes", "Same"},
-		"BodyChangesIDInBody":   {hmacManifest, "eventID:", "bodyBetweenAttempts: Changes\n      eventID:"},
-		"BodyChangesIDInString": {unsignedManifest, "    bodyReuse: NewEvent\n    hmac:\n      signature: {header: X-Signature}\n      stringToSign: \"{body}\"\n      eventIDSigned: false\n", "    hmac:\n      signature: {header: X-Signature}\n      stringToSign: \"{id}.{body}\"\n"},
-	} {
+	all := map[string]neighbor{
+		"LongClaims":       {endpointManifest, "claims: 720h, payloads: 168h", "claims: 2000h, payloads: 2000h"},
+		"LongPayloads":     {endpointManifest, "claims: 720h, payloads: 168h", "payloads: 720h"},
+		"PublicURL":        {endpointManifest, "exposure: {", "exposure: {url: 'http://[::1]:8080', "},
+		"PublicHostAndURL": {endpointManifest, "exposure: {", "exposure: {host: a.example.com, url: 'https://b.example.com:8443/~x/%20/', "},
+		"ShortestClaims":   {endpointManifest, "claims: 720h", "claims: 185h3m"},
+		"ScheduleLists":    {endpointManifest, "17 3 * * *", "0,15-45/5 */6,23 1-31 jan-Mar,12 Mon-FRI"},
+		"ScheduleSteps":    {endpointManifest, "17 3 * * *", " 5/20  03 31 2 0 "},
+	}
+	maps.Copy(all, schemeNeighbors)
+	for name, test := range all {
 		t.Run(name, func(t *testing.T) {
 			if !strings.Contains(test.manifest, test.replace) {
 				t.Fatalf("the manifest has no %q", test.replace)
@@ -234,7 +194,10 @@ func rules(t *testing.T) []string {
 	var walk func(schema *apiextensionsv1.JSONSchemaProps)
 	walk = func(schema *apiextensionsv1.JSONSchemaProps) {
 		for _, rule := range schema.XValidations {
-			messages = append(messages, rule.Message)
+			// What an expression says is in the table.
+			if rule.MessageExpression == "" {
+				messages = append(messages, rule.Message)
+			}
 		}
 		for _, property := range schema.Properties {
 			walk(&property)

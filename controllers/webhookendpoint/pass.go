@@ -62,6 +62,7 @@ func newPass(endpoint *v1alpha1.WebhookEndpoint, now time.Time) *pass {
 		status:     *endpoint.Status.DeepCopy(),
 	}
 	p.status.Path = render.Path(endpoint)
+	p.status.URL = render.PublicURL(endpoint)
 	p.status.ServiceName = p.names.Receiver
 	p.status.ObservedGeneration = endpoint.Generation
 	return p

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/hookonce/hookonce/internal/scheme"
 )
@@ -18,6 +19,24 @@ var (
 	schemaPattern   = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 	functionPattern = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}\.[a-z_][a-z0-9_]{0,62}$`)
 )
+
+// publicPattern is a URL that the query of a request can be put behind. What it matches is signed byte for byte, so nothing
+// in it is put into a canonical form.
+var publicPattern = regexp.MustCompile(`^https?://[^/?#@]+(/[^?#]*)?$`)
+
+// Parts of what a claim has to outlive beside the provider's retries.
+const (
+	// maxOverlap is the longest time for which a former secret is accepted: verification.overlap of an endpoint, and overlap of
+	// a rotation, have no larger one.
+	maxOverlap = 168 * time.Hour
+	// maxSkew is how far clocks may differ: verification.tolerance has no larger one.
+	maxSkew = time.Hour
+)
+
+// LeastClaims returns how long claims must be kept at least: an event of that scheme may come again for as long.
+func LeastClaims(s scheme.Scheme) time.Duration {
+	return s.Behavior.RetryHorizon + maxOverlap + maxSkew
+}
 
 // Keys of an Effect.
 const (
@@ -39,18 +58,51 @@ func (c *Config) Validate() error {
 	refuse(c.Tolerance <= 0, "tolerance is not positive")
 	refuse(c.MaxBodyBytes <= 0, "maxBodyBytes is not positive")
 	refuse(!schemaPattern.MatchString(c.Schema), "schema %q is no plain lower-case name", c.Schema)
-	refuse(c.Retention.Claims <= 0, "retention.claims is not positive")
+	least := LeastClaims(c.Scheme)
+	refuse(time.Duration(c.Retention.Claims) < least, "retention.claims is %v, and must be at least %v: the provider may send an "+
+		"event again for %v, former secrets are accepted for up to %v more, and clocks differ",
+		time.Duration(c.Retention.Claims), least, c.Scheme.Behavior.RetryHorizon, maxOverlap)
 	refuse(c.Retention.Payloads <= 0, "retention.payloads is not positive")
 	refuse(c.Retention.Payloads > c.Retention.Claims, "retention.payloads is longer than retention.claims")
 	if err := scheme.Validate(c.Scheme); err != nil {
 		problems = append(problems, fmt.Errorf("scheme: %w", err))
 	}
+	problems = append(problems, c.validateURL()...)
+	problems = append(problems, c.validateHandshakes()...)
 	problems = append(problems, c.validateEffects()...)
 	problems = append(problems, c.validateDestinations()...)
 	if len(problems) == 0 {
 		return nil
 	}
 	return fmt.Errorf("configuration: %w", errors.Join(problems...))
+}
+
+func (c *Config) validateURL() []error {
+	if c.PublicURL == "" {
+		if c.Scheme.Signs(scheme.PlaceholderURL) {
+			return []error{fmt.Errorf("publicURL is empty, and signatures of scheme %s cover it", c.Scheme.Name)}
+		}
+		return nil
+	}
+	// The error of url.Parse quotes the URL.
+	if parsed, err := url.Parse(c.PublicURL); err != nil || parsed.Hostname() == "" || !publicPattern.MatchString(c.PublicURL) {
+		return []error{errors.New("publicURL is not an absolute http or https URL without a user, a query and a fragment")}
+	}
+	return nil
+}
+
+// validateHandshakes checks what an endpoint adds to the handshakes of its scheme.
+func (c *Config) validateHandshakes() []error {
+	var problems []error
+	for _, handshake := range c.Scheme.Handshakes {
+		if handshake.Kind == scheme.HubChallenge && handshake.VerifyToken == "" {
+			problems = append(problems, errors.New("scheme: the handshake HubChallenge has no verifyToken"))
+		}
+		if handshake.Kind == scheme.OriginConsent && len(handshake.Origins) == 0 {
+			problems = append(problems, errors.New("scheme: the handshake OriginConsent has no origins"))
+		}
+	}
+	return problems
 }
 
 func (c *Config) validateEffects() []error {

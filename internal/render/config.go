@@ -6,7 +6,6 @@ package render
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -50,6 +49,19 @@ func Path(endpoint *v1alpha1.WebhookEndpoint) string {
 	return pathPrefix + endpoint.Name
 }
 
+// PublicURL returns the URL, without a query, that the provider is given, or nothing if the spec does not say.
+func PublicURL(endpoint *v1alpha1.WebhookEndpoint) string {
+	exposure := &endpoint.Spec.Exposure
+	switch {
+	case exposure.URL != "":
+		return exposure.URL
+	case exposure.Host != "":
+		return "https://" + exposure.Host + Path(endpoint)
+	default:
+		return ""
+	}
+}
+
 // Replicas returns how many receivers an endpoint should have.
 func Replicas(endpoint *v1alpha1.WebhookEndpoint) int32 {
 	if endpoint.Spec.Receiver.Replicas == nil {
@@ -65,18 +77,23 @@ func Config(endpoint *v1alpha1.WebhookEndpoint) (*receiverconfig.Config, error) 
 	if err != nil {
 		return nil, err
 	}
+	if described.Signs(scheme.PlaceholderURL) && PublicURL(endpoint) == "" {
+		return nil, fmt.Errorf("spec.exposure.url: signatures of scheme %s cover the URL that the provider was given; "+
+			"set it, or exposure.host", described.Name)
+	}
 	var parse durations
 	config := &receiverconfig.Config{
 		Version:      receiverconfig.Version,
 		Endpoint:     endpoint.Namespace + "/" + endpoint.Name,
 		Path:         Path(endpoint),
+		PublicURL:    PublicURL(endpoint),
 		Scheme:       described,
 		Tolerance:    parse.or("verification.tolerance", spec.Verification.Tolerance, defaultTolerance),
 		MaxBodyBytes: spec.Limits.MaxBodyBytes,
 		Schema:       spec.Database.Schema,
 		Effects:      effects(spec.Effects),
 		Retention: receiverconfig.Retention{
-			Claims:   parse.or("retention.claims", spec.Retention.Claims, defaultClaims),
+			Claims:   parse.or("retention.claims", spec.Retention.Claims, max(defaultClaims, receiverconfig.LeastClaims(described))),
 			Payloads: parse.or("retention.payloads", spec.Retention.Payloads, defaultPayloads),
 		},
 	}
@@ -103,68 +120,6 @@ func ConfigMap(endpoint *v1alpha1.WebhookEndpoint, document []byte) *corev1ac.Co
 	return corev1ac.ConfigMap(NamesOf(endpoint.Name).Receiver, endpoint.Namespace).
 		WithLabels(Labels(endpoint.Name, NameReceiver)).
 		WithData(map[string]string{receiverconfig.FileName: string(document)})
-}
-
-// Scheme returns the scheme of a preset's name, or the one that is described field by field.
-func Scheme(verification *v1alpha1.Verification) (scheme.Scheme, error) {
-	if verification.Scheme != v1alpha1.SchemeHMAC {
-		preset, ok := scheme.Preset(string(verification.Scheme))
-		if !ok {
-			return scheme.Scheme{}, fmt.Errorf("spec.verification.scheme: %q is no preset; use HMAC and describe it", verification.Scheme)
-		}
-		preset.BodyReuse = verification.BodyReuse == v1alpha1.BodyReuseNewEvent
-		return preset, nil
-	}
-	if verification.HMAC == nil {
-		return scheme.Scheme{}, errors.New("spec.verification.hmac: describe the scheme, or name a preset in scheme")
-	}
-	described := describe(verification.HMAC)
-	described.BodyReuse = verification.BodyReuse == v1alpha1.BodyReuseNewEvent
-	if err := scheme.Validate(described); err != nil {
-		return scheme.Scheme{}, fmt.Errorf("spec.verification.hmac: %w", err)
-	}
-	return described, nil
-}
-
-func describe(hmac *v1alpha1.HMACScheme) scheme.Scheme {
-	out := scheme.Scheme{
-		Name: scheme.HMAC,
-		Signature: scheme.Signature{
-			Header:    hmac.Signature.Header,
-			Separator: hmac.Signature.Separator,
-			Prefix:    hmac.Signature.Prefix,
-			Encoding:  scheme.Encoding(hmac.Signature.Encoding),
-			Algorithm: scheme.Algorithm(hmac.Signature.Algorithm),
-		},
-		StringToSign: hmac.StringToSign,
-		Key:          scheme.Key{Encoding: scheme.Encoding(hmac.Key.Encoding), Prefix: hmac.Key.Prefix},
-		EventID:      sources(&hmac.EventID),
-		EventType:    sources(hmac.EventType),
-		ResourceID:   sources(hmac.ResourceID),
-		Behavior:     scheme.Behavior{BodyChanges: hmac.BodyBetweenAttempts == v1alpha1.BodyChanges},
-	}
-	if at := hmac.Timestamp; at != nil {
-		out.Timestamp = &scheme.Timestamp{Header: at.Header, Prefix: at.Prefix, Unit: scheme.Unit(at.Unit)}
-	}
-	out = out.WithDefaults()
-	out.EventIDSigned = out.CoversID()
-	if hmac.EventIDSigned != nil {
-		out.EventIDSigned = *hmac.EventIDSigned
-	}
-	return out
-}
-
-func sources(at *v1alpha1.HeaderOrPath) []scheme.Source {
-	switch {
-	case at == nil:
-		return nil
-	case at.Header != "":
-		return []scheme.Source{{Header: at.Header}}
-	case at.Path != "":
-		return []scheme.Source{{Path: strings.Split(at.Path, ".")}}
-	default:
-		return nil
-	}
 }
 
 func effects(list []v1alpha1.Effect) []receiverconfig.Effect {

@@ -151,7 +151,13 @@ func TestConfigNamesTheField(t *testing.T) {
 		"Preset":   {func(s *v1alpha1.WebhookEndpointSpec) { s.Verification.Scheme = "Nobody" }, "spec.verification.scheme"},
 		"HMAC":     {func(s *v1alpha1.WebhookEndpointSpec) { s.Verification.Scheme = v1alpha1.SchemeHMAC }, "spec.verification.hmac"},
 		"Duration": {func(s *v1alpha1.WebhookEndpointSpec) { s.Destinations[0].Timeout = "soon" }, "destinations[fulfilment].timeout"},
-		"Schema":   {func(s *v1alpha1.WebhookEndpointSpec) { s.Database.Schema = "A b" }, "schema"},
+		"Horizon": {func(s *v1alpha1.WebhookEndpointSpec) {
+			s.Verification.Scheme = v1alpha1.SchemeHMAC
+			s.Verification.HMAC = &v1alpha1.HMACScheme{RetryHorizon: "soon"}
+		}, "spec.verification.hmac.retryHorizon"},
+		"PublicURL": {func(s *v1alpha1.WebhookEndpointSpec) { s.Exposure.URL = "https://a.example.com/?b=c" }, "publicURL"},
+		"NoURL":     {func(s *v1alpha1.WebhookEndpointSpec) { s.Verification.Scheme = v1alpha1.SchemeSquare }, "spec.exposure.url"},
+		"Schema":    {func(s *v1alpha1.WebhookEndpointSpec) { s.Database.Schema = "A b" }, "schema"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			endpoint := load(t, filepath.Join("testdata", "everything", "in.yaml"))
@@ -186,7 +192,7 @@ func TestEventIDSigned(t *testing.T) {
 		t.Error("eventIDSigned: false is not respected")
 	}
 	hmac.EventIDSigned, hmac.StringToSign = nil, "{timestamp}.{body}"
-	hmac.EventID = v1alpha1.HeaderOrPath{Path: "id"}
+	hmac.EventID = v1alpha1.HMACEventID{Path: "id"}
 	if !signed() {
 		t.Error("an id in the body does not count as signed")
 	}

@@ -33,8 +33,16 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ExposureApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("FailureStatus"):
 		return &apiv1alpha1.FailureStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("HandshakeOptions"):
+		return &apiv1alpha1.HandshakeOptionsApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("HeaderAlias"):
+		return &apiv1alpha1.HeaderAliasApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("HeaderOrPath"):
 		return &apiv1alpha1.HeaderOrPathApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("HMACBatch"):
+		return &apiv1alpha1.HMACBatchApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("HMACEventID"):
+		return &apiv1alpha1.HMACEventIDApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("HMACKey"):
 		return &apiv1alpha1.HMACKeyApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("HMACScheme"):
@@ -43,6 +51,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.HMACSignatureApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("HMACTimestamp"):
 		return &apiv1alpha1.HMACTimestampApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("HMACValue"):
+		return &apiv1alpha1.HMACValueApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Limits"):
 		return &apiv1alpha1.LimitsApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Receiver"):

@@ -28,6 +28,8 @@ var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.hookonce.hookonce.api.v1alpha1.BodyBetweenAttempts
   scalar: string
+- name: com.github.hookonce.hookonce.api.v1alpha1.BodyPath
+  scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.BodyReuse
   scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.Database
@@ -113,6 +115,8 @@ var schemaYAML = typed.YAMLObject(`types:
         scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.EffectKey
   scalar: string
+- name: com.github.hookonce.hookonce.api.v1alpha1.ElementPrefix
+  scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.EndpointReference
   map:
     fields:
@@ -124,7 +128,13 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.hookonce.hookonce.api.v1alpha1.Exposure
   map:
     fields:
+    - name: host
+      type:
+        scalar: string
     - name: path
+      type:
+        scalar: string
+    - name: url
       type:
         scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.FailureStatus
@@ -142,38 +152,108 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: time
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+- name: com.github.hookonce.hookonce.api.v1alpha1.Forms
+  scalar: string
+- name: com.github.hookonce.hookonce.api.v1alpha1.HMACBatch
+  map:
+    fields:
+    - name: member
+      type:
+        scalar: string
+    - name: path
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.BodyPath
+- name: com.github.hookonce.hookonce.api.v1alpha1.HMACEventID
+  map:
+    fields:
+    - name: compose
+      type:
+        list:
+          elementType:
+            namedType: com.github.hookonce.hookonce.api.v1alpha1.HeaderOrPath
+          elementRelationship: atomic
+    - name: header
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.HeaderName
+    - name: made
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.MadeID
+    - name: otherwise
+      type:
+        list:
+          elementType:
+            namedType: com.github.hookonce.hookonce.api.v1alpha1.HeaderOrPath
+          elementRelationship: atomic
+    - name: path
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.BodyPath
 - name: com.github.hookonce.hookonce.api.v1alpha1.HMACKey
   map:
     fields:
     - name: encoding
       type:
         scalar: string
-      default: Raw
+    - name: maxBytes
+      type:
+        scalar: numeric
+    - name: minBytes
+      type:
+        scalar: numeric
     - name: prefix
       type:
         scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.HMACScheme
   map:
     fields:
+    - name: acknowledgment
+      type:
+        scalar: string
+    - name: batch
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.HMACBatch
     - name: bodyBetweenAttempts
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.BodyBetweenAttempts
     - name: eventID
       type:
-        namedType: com.github.hookonce.hookonce.api.v1alpha1.HeaderOrPath
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.HMACEventID
     - name: eventIDSigned
       type:
         scalar: boolean
     - name: eventType
       type:
-        namedType: com.github.hookonce.hookonce.api.v1alpha1.HeaderOrPath
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.HMACValue
+    - name: formField
+      type:
+        scalar: string
+    - name: forms
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.Forms
+    - name: handshakes
+      type:
+        list:
+          elementType:
+            namedType: com.github.hookonce.hookonce.api.v1alpha1.HandshakeName
+          elementRelationship: associative
+    - name: headerAliases
+      type:
+        list:
+          elementType:
+            namedType: com.github.hookonce.hookonce.api.v1alpha1.HeaderAlias
+          elementRelationship: associative
+          keys:
+          - header
     - name: key
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.HMACKey
       default: {}
     - name: resourceID
       type:
-        namedType: com.github.hookonce.hookonce.api.v1alpha1.HeaderOrPath
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.HMACValue
+    - name: retryHorizon
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.Duration
+      default: 75h35m5s
     - name: signature
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.HMACSignature
@@ -197,7 +277,10 @@ var schemaYAML = typed.YAMLObject(`types:
       default: Hex
     - name: header
       type:
-        scalar: string
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.HeaderName
+    - name: path
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.BodyPath
     - name: prefix
       type:
         scalar: string
@@ -209,23 +292,63 @@ var schemaYAML = typed.YAMLObject(`types:
     fields:
     - name: header
       type:
-        scalar: string
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.HeaderName
     - name: prefix
       type:
-        scalar: string
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.ElementPrefix
     - name: unit
       type:
         scalar: string
       default: Seconds
+- name: com.github.hookonce.hookonce.api.v1alpha1.HMACValue
+  map:
+    fields:
+    - name: header
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.HeaderName
+    - name: otherwise
+      type:
+        list:
+          elementType:
+            namedType: com.github.hookonce.hookonce.api.v1alpha1.HeaderOrPath
+          elementRelationship: atomic
+    - name: path
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.BodyPath
+- name: com.github.hookonce.hookonce.api.v1alpha1.HandshakeName
+  scalar: string
+- name: com.github.hookonce.hookonce.api.v1alpha1.HandshakeOptions
+  map:
+    fields:
+    - name: origins
+      type:
+        list:
+          elementType:
+            namedType: com.github.hookonce.hookonce.api.v1alpha1.Origin
+          elementRelationship: associative
+    - name: verifyToken
+      type:
+        scalar: string
+- name: com.github.hookonce.hookonce.api.v1alpha1.HeaderAlias
+  map:
+    fields:
+    - name: alias
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.HeaderName
+    - name: header
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.HeaderName
+- name: com.github.hookonce.hookonce.api.v1alpha1.HeaderName
+  scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.HeaderOrPath
   map:
     fields:
     - name: header
       type:
-        scalar: string
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.HeaderName
     - name: path
       type:
-        scalar: string
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.BodyPath
 - name: com.github.hookonce.hookonce.api.v1alpha1.Limits
   map:
     fields:
@@ -233,6 +356,10 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: numeric
       default: 1048576
+- name: com.github.hookonce.hookonce.api.v1alpha1.MadeID
+  scalar: string
+- name: com.github.hookonce.hookonce.api.v1alpha1.Origin
+  scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.Receiver
   map:
     fields:
@@ -261,7 +388,6 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: claims
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.Duration
-      default: 720h
     - name: payloads
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.Duration
@@ -394,6 +520,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: bodyReuse
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.BodyReuse
+    - name: handshake
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.HandshakeOptions
     - name: hmac
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.HMACScheme
@@ -513,6 +642,9 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.ReceiversStatus
     - name: serviceName
+      type:
+        scalar: string
+    - name: url
       type:
         scalar: string
 - name: io.k8s.apimachinery.pkg.apis.meta.v1.Condition

@@ -27,7 +27,7 @@ type EffectApplyConfiguration struct {
 	// ResourceAndType belongs to the function's name in the ledger: two effects, of one endpoint or of several with the same
 	// ledger, that call the same function share it, and a function under another name books everything again. An event
 	// without a resource id has the effect once for its event id, as with Event. Schemes that have none at all cannot have
-	// ResourceAndType: GitHub, and HMAC without hmac.resourceID.
+	// ResourceAndType: GitHub, GitLab, GitLabToken, Slack, Meta, Dropbox, and HMAC without hmac.resourceID.
 	Key *apiv1alpha1.EffectKey `json:"key,omitempty"`
 }
 

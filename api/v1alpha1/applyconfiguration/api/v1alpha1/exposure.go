@@ -12,6 +12,15 @@ package v1alpha1
 type ExposureApplyConfiguration struct {
 	// path that receivers serve; every other path is 404. Default /webhooks/ and the endpoint's name.
 	Path *string `json:"path,omitempty"`
+	// host by which the provider reaches the receivers, such as hooks.example.com: the public URL is https://, the host and
+	// path then, unless url says another one. Nothing is routed by it. Default: none, and no public URL is known. A change
+	// takes effect without a restart; schemes that sign the URL refuse what the provider sends to the former one.
+	Host *string `json:"host,omitempty"`
+	// url is the whole public URL, byte for byte as the provider was given it, with http or https, a port if it has one, and
+	// without a query: what a signature that covers the URL was made over. It wins over host, and its path may be another than
+	// path where a proxy rewrites it. Default: https://, host and path; none without host. Schemes Square, Twilio, HubSpot and
+	// HMAC with {url} need either. A change takes effect without a restart.
+	URL *string `json:"url,omitempty"`
 }
 
 // ExposureApplyConfiguration constructs a declarative configuration of the Exposure type for use with
@@ -25,5 +34,21 @@ func Exposure() *ExposureApplyConfiguration {
 // If called multiple times, the Path field is set to the value of the last call.
 func (b *ExposureApplyConfiguration) WithPath(value string) *ExposureApplyConfiguration {
 	b.Path = &value
+	return b
+}
+
+// WithHost sets the Host field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Host field is set to the value of the last call.
+func (b *ExposureApplyConfiguration) WithHost(value string) *ExposureApplyConfiguration {
+	b.Host = &value
+	return b
+}
+
+// WithURL sets the URL field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the URL field is set to the value of the last call.
+func (b *ExposureApplyConfiguration) WithURL(value string) *ExposureApplyConfiguration {
+	b.URL = &value
 	return b
 }

@@ -5,15 +5,19 @@
 
 package v1alpha1
 
+import (
+	apiv1alpha1 "github.com/hookonce/hookonce/api/v1alpha1"
+)
+
 // HeaderOrPathApplyConfiguration represents a declarative configuration of the HeaderOrPath type for use
 // with apply.
 //
 // HeaderOrPath says where a value is: in a header, or at a path in the JSON body. Exactly one of the two is set.
 type HeaderOrPathApplyConfiguration struct {
-	// header that carries the value, if path is absent. Upper and lower case are the same.
-	Header *string `json:"header,omitempty"`
-	// path of the value in the JSON body, if header is absent: member names joined by dots, such as "data.invoice_id".
-	Path *string `json:"path,omitempty"`
+	// header that carries the value, if path is absent.
+	Header *apiv1alpha1.HeaderName `json:"header,omitempty"`
+	// path of the value in the JSON body, if header is absent.
+	Path *apiv1alpha1.BodyPath `json:"path,omitempty"`
 }
 
 // HeaderOrPathApplyConfiguration constructs a declarative configuration of the HeaderOrPath type for use with
@@ -25,7 +29,7 @@ func HeaderOrPath() *HeaderOrPathApplyConfiguration {
 // WithHeader sets the Header field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Header field is set to the value of the last call.
-func (b *HeaderOrPathApplyConfiguration) WithHeader(value string) *HeaderOrPathApplyConfiguration {
+func (b *HeaderOrPathApplyConfiguration) WithHeader(value apiv1alpha1.HeaderName) *HeaderOrPathApplyConfiguration {
 	b.Header = &value
 	return b
 }
@@ -33,7 +37,7 @@ func (b *HeaderOrPathApplyConfiguration) WithHeader(value string) *HeaderOrPathA
 // WithPath sets the Path field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Path field is set to the value of the last call.
-func (b *HeaderOrPathApplyConfiguration) WithPath(value string) *HeaderOrPathApplyConfiguration {
+func (b *HeaderOrPathApplyConfiguration) WithPath(value apiv1alpha1.BodyPath) *HeaderOrPathApplyConfiguration {
 	b.Path = &value
 	return b
 }

@@ -8,13 +8,19 @@ package v1alpha1
 // HMACKeyApplyConfiguration represents a declarative configuration of the HMACKey type for use
 // with apply.
 //
-// HMACKey says how a signing secret's text becomes the HMAC key.
+// HMACKey says how a signing secret's text becomes the key.
 type HMACKeyApplyConfiguration struct {
-	// encoding of the secret: Raw (its bytes are the key), Base64 or Hex. Default Raw.
+	// encoding of the secret: Raw (its bytes are the key), Base64 or Hex. Default Raw; with algorithm Ed25519 Base64.
 	Encoding *string `json:"encoding,omitempty"`
 	// prefix that is removed before the secret is decoded, for instance "whsec_". A secret without it is taken as it is.
 	// Default: none.
 	Prefix *string `json:"prefix,omitempty"`
+	// minBytes is the least length of the key once decoded, in bytes; a shorter one is refused as cut off, and the endpoint is
+	// not Ready with it. Default 4 for Raw and 16 otherwise; from 1 to 1024.
+	MinBytes *int32 `json:"minBytes,omitempty"`
+	// maxBytes is the greatest length of the key once decoded, in bytes; a longer one is refused as another file. Default
+	// 1024; from 1 to 1024.
+	MaxBytes *int32 `json:"maxBytes,omitempty"`
 }
 
 // HMACKeyApplyConfiguration constructs a declarative configuration of the HMACKey type for use with
@@ -36,5 +42,21 @@ func (b *HMACKeyApplyConfiguration) WithEncoding(value string) *HMACKeyApplyConf
 // If called multiple times, the Prefix field is set to the value of the last call.
 func (b *HMACKeyApplyConfiguration) WithPrefix(value string) *HMACKeyApplyConfiguration {
 	b.Prefix = &value
+	return b
+}
+
+// WithMinBytes sets the MinBytes field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MinBytes field is set to the value of the last call.
+func (b *HMACKeyApplyConfiguration) WithMinBytes(value int32) *HMACKeyApplyConfiguration {
+	b.MinBytes = &value
+	return b
+}
+
+// WithMaxBytes sets the MaxBytes field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MaxBytes field is set to the value of the last call.
+func (b *HMACKeyApplyConfiguration) WithMaxBytes(value int32) *HMACKeyApplyConfiguration {
+	b.MaxBytes = &value
 	return b
 }

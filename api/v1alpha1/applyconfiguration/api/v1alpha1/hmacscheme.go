@@ -12,22 +12,30 @@ import (
 // HMACSchemeApplyConfiguration represents a declarative configuration of the HMACScheme type for use
 // with apply.
 //
-// HMACScheme describes a scheme whose signature is an HMAC over the raw body, alone or with an id and a timestamp.
+// HMACScheme describes how a provider signs and identifies its events, field by field. The rules are those of the scheme that
+// receivers verify with, each with its remedy.
 type HMACSchemeApplyConfiguration struct {
 	// signature says where the signatures are and how they are written.
 	Signature *HMACSignatureApplyConfiguration `json:"signature,omitempty"`
-	// stringToSign is what the provider signs, with the placeholders {timestamp}, {id} and {body}; for instance
-	// "{timestamp}.{body}". {body} must be in it, once and last. Default "{body}".
+	// headerAliases are other names under which the provider sends headers that are named here. They are used together, and
+	// only where the signature's header is absent under its own name. Default: none.
+	HeaderAliases []HeaderAliasApplyConfiguration `json:"headerAliases,omitempty"`
+	// stringToSign is what the provider signs: text with the placeholders {body}, {timestamp}, {id}, {method}, {url} (the
+	// public URL with the request's query, see exposure.url), {form} (the fields of a form-encoded body, sorted by name and
+	// run together, as Twilio does it) and, where each item of a batch is signed alone, {item.<path>} (a member of the item,
+	// such as {item.amount.value}; empty if it is absent). Each of the others may be in it once. {id}, {url} and {item.<path>}
+	// end at the text that follows, and must not contain it; one member may, written {item.<path>...}. Default "{body}";
+	// algorithm Token signs nothing and leaves it out; 6 to 512 characters.
 	StringToSign *string `json:"stringToSign,omitempty"`
-	// key says how the signing secret's text becomes the HMAC key.
+	// key says how the signing secret's text becomes the key.
 	Key *HMACKeyApplyConfiguration `json:"key,omitempty"`
 	// timestamp says where the signed timestamp is. Absent: the scheme signs none, and the claim alone stops replays.
 	Timestamp *HMACTimestampApplyConfiguration `json:"timestamp,omitempty"`
 	// eventID says where the id of the delivery is. It must be 1 to 255 printable ASCII characters without spaces.
-	EventID *HeaderOrPathApplyConfiguration `json:"eventID,omitempty"`
+	EventID *HMACEventIDApplyConfiguration `json:"eventID,omitempty"`
 	// eventIDSigned says whether the signature covers the id. When false, the digest of the body is claimed too (see
-	// bodyReuse), so that a captured delivery with a made-up id has no second effect. Default: true when the id is read from the body or
-	// stringToSign contains {id}, false otherwise.
+	// bodyReuse), so that a captured delivery with a made-up id has no second effect. Default: true when the id is read from
+	// the body or stringToSign contains {id}, false otherwise.
 	EventIDSigned *bool `json:"eventIDSigned,omitempty"`
 	// bodyBetweenAttempts says whether the provider sends the same body with each attempt of one event: Same, where another
 	// body under a known id is a conflict and answered with 422, or Changes, where it is a duplicate, for providers that
@@ -35,9 +43,28 @@ type HMACSchemeApplyConfiguration struct {
 	// unnoticed. Default Same.
 	BodyBetweenAttempts *apiv1alpha1.BodyBetweenAttempts `json:"bodyBetweenAttempts,omitempty"`
 	// eventType says where the type of the event is. Absent: every event has the empty type.
-	EventType *HeaderOrPathApplyConfiguration `json:"eventType,omitempty"`
+	EventType *HMACValueApplyConfiguration `json:"eventType,omitempty"`
 	// resourceID says where the id of the thing that the event is about is. Needed by effects with key ResourceAndType.
-	ResourceID *HeaderOrPathApplyConfiguration `json:"resourceID,omitempty"`
+	ResourceID *HMACValueApplyConfiguration `json:"resourceID,omitempty"`
+	// formField is the field of a form-encoded body (application/x-www-form-urlencoded) that carries the event as JSON; what
+	// is signed is the body as it came. Paths are looked up in that JSON, and hookonce.payload returns it. Default: none.
+	FormField *string `json:"formField,omitempty"`
+	// forms says what a form-encoded body without formField is: Refused, which is answered with 400, or Object, an event whose
+	// JSON is an object of the form's fields: texts, or arrays of texts where a field is there more than once. Default Refused.
+	Forms *apiv1alpha1.Forms `json:"forms,omitempty"`
+	// batch says that one request carries several events, each of which is claimed by itself. Absent: it carries one.
+	Batch *HMACBatchApplyConfiguration `json:"batch,omitempty"`
+	// handshakes are the requests by which the provider asks whether the endpoint wants its deliveries: URLVerification
+	// (as Slack), URLValidation (as Zoom), EchoChallenge (as Dropbox) and Ping (as GitHub). Two more are turned on in
+	// verification.handshake. Default: none.
+	Handshakes []apiv1alpha1.HandshakeName `json:"handshakes,omitempty"`
+	// acknowledgment is the body of every answer with a 2xx, for providers that insist on one, such as "[accepted]". Default:
+	// the stored result of the event. At most 256 printable ASCII characters.
+	Acknowledgment *string `json:"acknowledgment,omitempty"`
+	// retryHorizon is how long after the first attempt the provider may still send an event, by itself or at a click; the
+	// claims are kept for longer (see retention.claims). Default 75h35m5s, of the example schedule of the Standard Webhooks
+	// specification; from 1s to 2160h (90 days). A longer one may need a longer retention.claims.
+	RetryHorizon *apiv1alpha1.Duration `json:"retryHorizon,omitempty"`
 }
 
 // HMACSchemeApplyConfiguration constructs a declarative configuration of the HMACScheme type for use with
@@ -51,6 +78,19 @@ func HMACScheme() *HMACSchemeApplyConfiguration {
 // If called multiple times, the Signature field is set to the value of the last call.
 func (b *HMACSchemeApplyConfiguration) WithSignature(value *HMACSignatureApplyConfiguration) *HMACSchemeApplyConfiguration {
 	b.Signature = value
+	return b
+}
+
+// WithHeaderAliases adds the given value to the HeaderAliases field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the HeaderAliases field.
+func (b *HMACSchemeApplyConfiguration) WithHeaderAliases(values ...*HeaderAliasApplyConfiguration) *HMACSchemeApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithHeaderAliases")
+		}
+		b.HeaderAliases = append(b.HeaderAliases, *values[i])
+	}
 	return b
 }
 
@@ -81,7 +121,7 @@ func (b *HMACSchemeApplyConfiguration) WithTimestamp(value *HMACTimestampApplyCo
 // WithEventID sets the EventID field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the EventID field is set to the value of the last call.
-func (b *HMACSchemeApplyConfiguration) WithEventID(value *HeaderOrPathApplyConfiguration) *HMACSchemeApplyConfiguration {
+func (b *HMACSchemeApplyConfiguration) WithEventID(value *HMACEventIDApplyConfiguration) *HMACSchemeApplyConfiguration {
 	b.EventID = value
 	return b
 }
@@ -105,7 +145,7 @@ func (b *HMACSchemeApplyConfiguration) WithBodyBetweenAttempts(value apiv1alpha1
 // WithEventType sets the EventType field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the EventType field is set to the value of the last call.
-func (b *HMACSchemeApplyConfiguration) WithEventType(value *HeaderOrPathApplyConfiguration) *HMACSchemeApplyConfiguration {
+func (b *HMACSchemeApplyConfiguration) WithEventType(value *HMACValueApplyConfiguration) *HMACSchemeApplyConfiguration {
 	b.EventType = value
 	return b
 }
@@ -113,7 +153,57 @@ func (b *HMACSchemeApplyConfiguration) WithEventType(value *HeaderOrPathApplyCon
 // WithResourceID sets the ResourceID field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the ResourceID field is set to the value of the last call.
-func (b *HMACSchemeApplyConfiguration) WithResourceID(value *HeaderOrPathApplyConfiguration) *HMACSchemeApplyConfiguration {
+func (b *HMACSchemeApplyConfiguration) WithResourceID(value *HMACValueApplyConfiguration) *HMACSchemeApplyConfiguration {
 	b.ResourceID = value
+	return b
+}
+
+// WithFormField sets the FormField field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the FormField field is set to the value of the last call.
+func (b *HMACSchemeApplyConfiguration) WithFormField(value string) *HMACSchemeApplyConfiguration {
+	b.FormField = &value
+	return b
+}
+
+// WithForms sets the Forms field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Forms field is set to the value of the last call.
+func (b *HMACSchemeApplyConfiguration) WithForms(value apiv1alpha1.Forms) *HMACSchemeApplyConfiguration {
+	b.Forms = &value
+	return b
+}
+
+// WithBatch sets the Batch field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Batch field is set to the value of the last call.
+func (b *HMACSchemeApplyConfiguration) WithBatch(value *HMACBatchApplyConfiguration) *HMACSchemeApplyConfiguration {
+	b.Batch = value
+	return b
+}
+
+// WithHandshakes adds the given value to the Handshakes field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Handshakes field.
+func (b *HMACSchemeApplyConfiguration) WithHandshakes(values ...apiv1alpha1.HandshakeName) *HMACSchemeApplyConfiguration {
+	for i := range values {
+		b.Handshakes = append(b.Handshakes, values[i])
+	}
+	return b
+}
+
+// WithAcknowledgment sets the Acknowledgment field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Acknowledgment field is set to the value of the last call.
+func (b *HMACSchemeApplyConfiguration) WithAcknowledgment(value string) *HMACSchemeApplyConfiguration {
+	b.Acknowledgment = &value
+	return b
+}
+
+// WithRetryHorizon sets the RetryHorizon field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RetryHorizon field is set to the value of the last call.
+func (b *HMACSchemeApplyConfiguration) WithRetryHorizon(value apiv1alpha1.Duration) *HMACSchemeApplyConfiguration {
+	b.RetryHorizon = &value
 	return b
 }

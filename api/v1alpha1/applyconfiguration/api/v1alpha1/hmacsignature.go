@@ -5,21 +5,29 @@
 
 package v1alpha1
 
+import (
+	apiv1alpha1 "github.com/hookonce/hookonce/api/v1alpha1"
+)
+
 // HMACSignatureApplyConfiguration represents a declarative configuration of the HMACSignature type for use
 // with apply.
 //
 // HMACSignature says where the signatures of a delivery are.
 type HMACSignatureApplyConfiguration struct {
-	// header that carries the signatures; upper and lower case are the same. No default.
-	Header *string `json:"header,omitempty"`
+	// header that carries the signatures. No default; needed unless path is set.
+	Header *apiv1alpha1.HeaderName `json:"header,omitempty"`
+	// path of the signature in each item of a batch, such as "additionalData.hmacSignature". Default: none, it is in header.
+	Path *apiv1alpha1.BodyPath `json:"path,omitempty"`
 	// separator between the elements of the header: a comma, a semicolon or a space. Default: the header is one element.
 	Separator *string `json:"separator,omitempty"`
-	// prefix of an element that is a signature, for instance "v1=", "sha256=" or "v1,". Elements without it are skipped.
-	// Default: none, every element is a signature.
+	// prefix of an element that is a signature, for instance "v1=", "sha256=" or "v1,"; of a Token also "Bearer ", with the
+	// space. Elements without it are skipped. Default: none, every element is a signature.
 	Prefix *string `json:"prefix,omitempty"`
-	// encoding of a signature: Hex or Base64. Default Hex.
+	// encoding of a signature: Hex or Base64; algorithm Token ignores it. Default Hex.
 	Encoding *string `json:"encoding,omitempty"`
-	// algorithm of the HMAC: SHA256, SHA384 or SHA512. Default SHA256.
+	// algorithm: SHA256, SHA384, SHA512 or SHA1 for an HMAC with that hash; Ed25519 for a signature that the provider's public
+	// key verifies, which is the secret then; Token for a header that carries the secret itself. SHA1 is weak, and Token
+	// proves who sent a delivery but nothing of its content: use either only if the provider has nothing else. Default SHA256.
 	Algorithm *string `json:"algorithm,omitempty"`
 }
 
@@ -32,8 +40,16 @@ func HMACSignature() *HMACSignatureApplyConfiguration {
 // WithHeader sets the Header field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Header field is set to the value of the last call.
-func (b *HMACSignatureApplyConfiguration) WithHeader(value string) *HMACSignatureApplyConfiguration {
+func (b *HMACSignatureApplyConfiguration) WithHeader(value apiv1alpha1.HeaderName) *HMACSignatureApplyConfiguration {
 	b.Header = &value
+	return b
+}
+
+// WithPath sets the Path field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Path field is set to the value of the last call.
+func (b *HMACSignatureApplyConfiguration) WithPath(value apiv1alpha1.BodyPath) *HMACSignatureApplyConfiguration {
+	b.Path = &value
 	return b
 }
 

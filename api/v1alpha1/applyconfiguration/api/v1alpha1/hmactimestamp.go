@@ -5,15 +5,19 @@
 
 package v1alpha1
 
+import (
+	apiv1alpha1 "github.com/hookonce/hookonce/api/v1alpha1"
+)
+
 // HMACTimestampApplyConfiguration represents a declarative configuration of the HMACTimestamp type for use
 // with apply.
 //
 // HMACTimestamp says where the signed timestamp is.
 type HMACTimestampApplyConfiguration struct {
 	// header that carries the timestamp. Default: the signature's header, as an element with the prefix below.
-	Header *string `json:"header,omitempty"`
+	Header *apiv1alpha1.HeaderName `json:"header,omitempty"`
 	// prefix of the element that is the timestamp, for instance "t=". Default: none.
-	Prefix *string `json:"prefix,omitempty"`
+	Prefix *apiv1alpha1.ElementPrefix `json:"prefix,omitempty"`
 	// unit of the timestamp, counted from 1970-01-01 UTC: Seconds or Milliseconds. Default Seconds.
 	Unit *string `json:"unit,omitempty"`
 }
@@ -27,7 +31,7 @@ func HMACTimestamp() *HMACTimestampApplyConfiguration {
 // WithHeader sets the Header field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Header field is set to the value of the last call.
-func (b *HMACTimestampApplyConfiguration) WithHeader(value string) *HMACTimestampApplyConfiguration {
+func (b *HMACTimestampApplyConfiguration) WithHeader(value apiv1alpha1.HeaderName) *HMACTimestampApplyConfiguration {
 	b.Header = &value
 	return b
 }
@@ -35,7 +39,7 @@ func (b *HMACTimestampApplyConfiguration) WithHeader(value string) *HMACTimestam
 // WithPrefix sets the Prefix field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Prefix field is set to the value of the last call.
-func (b *HMACTimestampApplyConfiguration) WithPrefix(value string) *HMACTimestampApplyConfiguration {
+func (b *HMACTimestampApplyConfiguration) WithPrefix(value apiv1alpha1.ElementPrefix) *HMACTimestampApplyConfiguration {
 	b.Prefix = &value
 	return b
 }

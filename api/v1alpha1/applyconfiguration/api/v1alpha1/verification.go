@@ -14,11 +14,11 @@ import (
 //
 // Verification says how a delivery proves that it comes from the provider.
 type VerificationApplyConfiguration struct {
-	// scheme is how the provider signs: Paymos (a payments provider), StandardWebhooks, Stripe or GitHub, or HMAC with
-	// verification.hmac for any other provider. No default. A change takes effect in running receivers without a restart.
+	// scheme is how the provider signs: a preset, or HMAC with verification.hmac for any other provider. No default. A change
+	// takes effect in running receivers without a restart.
 	Scheme *apiv1alpha1.SchemeName `json:"scheme,omitempty"`
-	// secretRef names the Secret and key that hold the signing secret. A changed byte in it is a rotation: the former
-	// secret stays accepted for the overlap. No default.
+	// secretRef names the Secret and key that hold the signing secret; for StandardWebhooksEd25519 the provider's public key.
+	// A changed byte in it is a rotation: the former secret stays accepted for the overlap. No default.
 	SecretRef *SecretKeyReferenceApplyConfiguration `json:"secretRef,omitempty"`
 	// tolerance is how far the signed timestamp may be from the receiver's clock, in either direction; deliveries outside
 	// of it are rejected with 401. Schemes without a signed timestamp ignore it. Default 5m; from 1s to 1h.
@@ -26,11 +26,14 @@ type VerificationApplyConfiguration struct {
 	// overlap is how long the former secret stays accepted after the bytes of secretRef changed, counted from the moment
 	// that the last ready receiver has the new one. Default 24h; from 0s to 168h. A SecretRotation brings its own.
 	Overlap *apiv1alpha1.Duration `json:"overlap,omitempty"`
-	// bodyReuse says what a known body under a new event id is, where the signature does not cover the id (GitHub, and HMAC
-	// with such an id): Duplicate, which gets the stored answer, or NewEvent, for providers that send identical bodies on
-	// purpose. NewEvent gives up a protection: whoever has captured one delivery can have its effects again, as often as they
-	// make up an id, for as long as its secret is accepted. Default Duplicate.
+	// bodyReuse says what a known body under a new event id is, where the signature does not cover the id (Convoy, GitHub,
+	// GitLabToken, Shopify, and HMAC with such an id): Duplicate, which gets the stored answer, or NewEvent, for providers
+	// that send identical bodies on purpose. NewEvent gives up a protection: whoever has captured one delivery can have its
+	// effects again, as often as they make up an id, for as long as its secret is accepted. Default Duplicate.
 	BodyReuse *apiv1alpha1.BodyReuse `json:"bodyReuse,omitempty"`
+	// handshake says what the answers to a provider need that asks whether the endpoint wants its deliveries. Absent: the
+	// handshakes of the scheme that need nothing are answered all the same.
+	Handshake *HandshakeOptionsApplyConfiguration `json:"handshake,omitempty"`
 	// hmac describes the scheme when scheme is HMAC, and is absent otherwise.
 	HMAC *HMACSchemeApplyConfiguration `json:"hmac,omitempty"`
 }
@@ -78,6 +81,14 @@ func (b *VerificationApplyConfiguration) WithOverlap(value apiv1alpha1.Duration)
 // If called multiple times, the BodyReuse field is set to the value of the last call.
 func (b *VerificationApplyConfiguration) WithBodyReuse(value apiv1alpha1.BodyReuse) *VerificationApplyConfiguration {
 	b.BodyReuse = &value
+	return b
+}
+
+// WithHandshake sets the Handshake field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Handshake field is set to the value of the last call.
+func (b *VerificationApplyConfiguration) WithHandshake(value *HandshakeOptionsApplyConfiguration) *VerificationApplyConfiguration {
+	b.Handshake = value
 	return b
 }
 

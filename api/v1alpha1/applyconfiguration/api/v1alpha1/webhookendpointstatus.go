@@ -32,6 +32,8 @@ type WebhookEndpointStatusApplyConfiguration struct {
 	ServiceName *string `json:"serviceName,omitempty"`
 	// path that receivers serve.
 	Path *string `json:"path,omitempty"`
+	// url is the public URL that the provider is given. Absent if it is not known: see exposure.host and exposure.url.
+	URL *string `json:"url,omitempty"`
 }
 
 // WebhookEndpointStatusApplyConfiguration constructs a declarative configuration of the WebhookEndpointStatus type for use with
@@ -119,5 +121,13 @@ func (b *WebhookEndpointStatusApplyConfiguration) WithServiceName(value string) 
 // If called multiple times, the Path field is set to the value of the last call.
 func (b *WebhookEndpointStatusApplyConfiguration) WithPath(value string) *WebhookEndpointStatusApplyConfiguration {
 	b.Path = &value
+	return b
+}
+
+// WithURL sets the URL field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the URL field is set to the value of the last call.
+func (b *WebhookEndpointStatusApplyConfiguration) WithURL(value string) *WebhookEndpointStatusApplyConfiguration {
+	b.URL = &value
 	return b
 }
