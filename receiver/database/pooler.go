@@ -6,9 +6,7 @@ package database
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"strconv"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
@@ -16,47 +14,32 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ErrPooler says that a connection was given up because it leads to a pooler; the next one is made for that.
-var ErrPooler = errors.New("the connection leads to a pooler")
-
 const (
 	directKey = "hookonce.direct"
 	pidQuery  = "SELECT pg_catalog.int4send(pg_catalog.pg_backend_pid())"
 )
 
-// Preparing lets the connections of a pool prepare statements as long as they lead to the server itself. What a pooler in
-// transaction mode stands before may be another session each time, which knows nothing of them; it is known by the
-// process id that it gives, which is not the server's. The first connection to one fails with ErrPooler: try again.
+// Preparing finds out which connections of a pool may prepare statements: those that lead to the server itself. A pooler
+// in transaction mode stands before another session each time, which knows nothing of what was prepared in the last; it is
+// known by the process id that it gives, which is not the server's.
 type Preparing struct{ pooled atomic.Bool }
 
-// Set arranges for it, unless the URI has default_query_exec_mode.
+// Set arranges for it, unless the URI has a default_query_exec_mode of its own.
 func (p *Preparing) Set(config *pgxpool.Config) {
 	if config.ConnConfig.DefaultQueryExecMode != pgx.QueryExecModeCacheDescribe {
 		return
 	}
-	config.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
-		if !p.pooled.Load() {
-			c.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
-		}
-		return nil
-	}
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		if conn.Config().DefaultQueryExecMode != pgx.QueryExecModeCacheStatement {
-			return nil
-		}
 		if p.pooled.Load() {
-			// Another connection found out while this one was being made.
-			return ErrPooler
+			return nil
 		}
 		pid, err := backend(ctx, conn.PgConn())
 		if err != nil {
 			return err
 		}
-		if pid != conn.PgConn().PID() {
-			p.Pooled()
-			return ErrPooler
+		if pid == conn.PgConn().PID() {
+			conn.PgConn().CustomData()[directKey] = true
 		}
-		conn.PgConn().CustomData()[directKey] = true
 		return nil
 	}
 }
@@ -70,14 +53,15 @@ func Direct(conn *pgconn.PgConn) bool {
 	return direct
 }
 
-// backend asks the server for its process id, without preparing anything.
+// backend asks the server for its process id, without preparing anything; 0 is none.
 func backend(ctx context.Context, conn *pgconn.PgConn) (uint32, error) {
 	result := conn.ExecParams(ctx, pidQuery, nil, nil, nil, []int16{1}).Read()
 	if result.Err != nil {
 		return 0, fmt.Errorf("ask for the server's process: %w", result.Err)
 	}
-	if len(result.Rows) != 1 || len(result.Rows[0]) != 1 || len(result.Rows[0][0]) != 4 {
-		return 0, errors.New("ask for the server's process: got " + strconv.Itoa(len(result.Rows)) + " rows")
+	const size = 4
+	if len(result.Rows) != 1 || len(result.Rows[0]) != 1 || len(result.Rows[0][0]) != size {
+		return 0, nil
 	}
 	return binary.BigEndian.Uint32(result.Rows[0][0]), nil
 }

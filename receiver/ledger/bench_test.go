@@ -7,9 +7,14 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/hookonce/hookonce/receiver"
 	"github.com/hookonce/hookonce/receiver/ledger"
@@ -58,6 +63,8 @@ func benchmarkRecord(b *testing.B, w receiver.Work, duplicates bool) {
 	}
 	b.ReportAllocs()
 	b.SetParallelism(32)
+	server := postgres.Shared(b)
+	own, theirs := ownTime(b), serverTime(b, server.Pid())
 	b.ResetTimer()
 	b.RunParallel(func(p *testing.PB) {
 		for p.Next() {
@@ -69,5 +76,48 @@ func benchmarkRecord(b *testing.B, w receiver.Work, duplicates bool) {
 			}
 		}
 	})
+	b.StopTimer()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+	b.ReportMetric(float64((ownTime(b)-own).Microseconds())/float64(b.N), "own-us/op")
+	b.ReportMetric(float64((serverTime(b, server.Pid())-theirs).Microseconds())/float64(b.N), "server-us/op")
+}
+
+// ownTime is the processor time that this process has used.
+func ownTime(tb testing.TB) time.Duration {
+	tb.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		tb.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// serverTime is the processor time that a server's processes have used which still run.
+func serverTime(tb testing.TB, postmaster int) time.Duration {
+	tb.Helper()
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	const tick = 10 * time.Millisecond
+	var sum time.Duration
+	for _, name := range stats {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			// It has ended meanwhile.
+			continue
+		}
+		fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+		if fields[1] != strconv.Itoa(postmaster) {
+			continue
+		}
+		for _, field := range fields[11:13] {
+			n, err := strconv.Atoi(field)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			sum += time.Duration(n) * tick
+		}
+	}
+	return sum
 }

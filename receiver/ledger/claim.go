@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hookonce/hookonce/receiver"
@@ -53,7 +52,7 @@ func (r *recording) claim(ctx context.Context) (won bool, err error) {
 
 // loser answers for an event that is there already, from what its winner committed.
 func (r *recording) loser(ctx context.Context) (receiver.Receipt, error) {
-	found, err := r.l.committed(ctx, r.conn, r.scope, r.keys, &pgx.Batch{}, "rollback")
+	found, err := r.l.committed(ctx, r.conn, r.scope, r.keys, nil, rollbackStatement)
 	if err != nil {
 		return receiver.Receipt{}, err
 	}

@@ -5,6 +5,7 @@ package ledger
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"github.com/jackc/pgx/v5/pgtype"
 )
@@ -102,20 +103,24 @@ func (c *column) bytes() []byte {
 	return c.buf
 }
 
-// uuidsOf reads an array of uuids without nulls, and says whether it is one.
-func uuidsOf(array []byte) (ids [][16]byte, ok bool) {
+var errUnreadable = errors.New("the server's answer cannot be read")
+
+// readUUIDs reads an array of uuids without nulls; null is an empty one.
+func readUUIDs(array []byte) ([][16]byte, error) {
 	if array == nil {
-		return nil, true
+		return nil, nil
 	}
-	if len(array) < arrayLength || binary.BigEndian.Uint32(array[arrayElement:]) != pgtype.UUIDOID {
-		return nil, false
+	if len(array) < arrayHeader || binary.BigEndian.Uint32(array[arrayElement:]) != pgtype.UUIDOID {
+		return nil, errUnreadable
 	}
-	const step = 4 + 16
-	for rest := array[min(arrayHeader, len(array)):]; len(rest) > 0; rest = rest[step:] {
-		if len(rest) < step || binary.BigEndian.Uint32(rest) != 16 {
-			return nil, false
+	const size, step = 16, 4 + 16
+	rest := array[arrayHeader:]
+	ids := make([][16]byte, 0, len(rest)/step)
+	for ; len(rest) > 0; rest = rest[step:] {
+		if len(rest) < step || binary.BigEndian.Uint32(rest) != size {
+			return nil, errUnreadable
 		}
 		ids = append(ids, [16]byte(rest[4:step]))
 	}
-	return ids, true
+	return ids, nil
 }

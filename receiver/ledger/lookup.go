@@ -6,10 +6,11 @@ package ledger
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/hookonce/hookonce/receiver"
 )
@@ -21,44 +22,59 @@ type claimed struct {
 	status         int16
 }
 
-// committed looks up what winners have committed under the keys. It sends what is queued in batch, and end after it; where
+// committed looks up what winners have committed under the keys, after the steps given and before the statement end; where
 // standbys are synchronous it asks a second time, and waits for them.
 func (l *Ledger) committed(
-	ctx context.Context, conn *connection, scope int32, keys [][]byte, batch *pgx.Batch, end string,
+	ctx context.Context, conn *connection, scope int32, keys [][]byte, start []step, end string,
 ) (map[claimKey]claimed, error) {
-	found, synchronous, err := l.lookup(ctx, conn, batch, l.sql.lookup, scope, keys, end)
+	lookup := step{name: "hookonce_lookup", text: l.sql.lookup}
+	found, synchronous, err := l.lookup(ctx, conn, scope, keys, append(start, lookup), end)
 	if err == nil && synchronous {
-		found, _, err = l.lookup(ctx, conn, l.begin(), l.sql.lookupLocked, scope, keys, "commit")
+		again := beginSteps(l.sql, l.settings)
+		lookup = step{name: "hookonce_lookup_locked", text: l.sql.lookupLocked}
+		found, _, err = l.lookup(ctx, conn, scope, keys, append(again[:], lookup), commitStatement)
 	}
 	return found, err
 }
 
+// lookup sends the steps, of which the last is the one that looks up, and the statement end.
 func (l *Ledger) lookup(
-	ctx context.Context, conn *connection, batch *pgx.Batch, statement string, scope int32, keys [][]byte, end string,
+	ctx context.Context, conn *connection, scope int32, keys [][]byte, steps []step, end string,
 ) (found map[claimKey]claimed, synchronous bool, err error) {
+	column := newColumn(pgtype.ByteaOID)
+	column.reset()
+	for _, key := range keys {
+		column.addBytes(key)
+	}
 	found = make(map[claimKey]claimed, len(keys))
-	batch.Queue(statement, scope, keys, l.scopeName()).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			var c claimed
-			var key []byte
-			if err := rows.Scan(&key, &c.event, &c.digest, &c.status, &c.result, &synchronous); err != nil {
-				return fmt.Errorf("read a claim: %w", err)
-			}
-			if len(key) == keySize {
-				found[claimKey(key)] = c
-			}
-		}
-		return rows.Err()
-	})
+	last := &steps[len(steps)-1]
+	last.values = [][]byte{binary.BigEndian.AppendUint32(nil, uint32(scope)), column.bytes(), []byte(l.scopeName())} //nolint:gosec // The bits are kept.
+	last.read = func(row [][]byte) error {
+		key, c, s, err := readClaimed(row)
+		found[key], synchronous = c, s
+		return err
+	}
 	conn.forgetWarning()
-	batch.Queue(end)
-	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
+	if _, _, err := conn.run(ctx, append(steps, step{name: "hookonce_" + end, text: end})); err != nil {
 		return nil, false, fmt.Errorf("look up the claim: %w", err)
 	}
 	if err := conn.warning(); err != nil {
 		return nil, false, &unknownOutcomeError{err: err}
 	}
 	return found, synchronous, nil
+}
+
+// readClaimed reads a row of lookup.sql.
+func readClaimed(row [][]byte) (key claimKey, c claimed, synchronous bool, err error) {
+	const columns, statusSize = 6, 2
+	if len(row) != columns || len(row[0]) != keySize || len(row[1]) != len(c.event) || len(row[3]) != statusSize || len(row[5]) != 1 {
+		return key, c, false, errUnreadable
+	}
+	c = claimed{
+		event: uuid.UUID(row[1]), digest: bytes.Clone(row[2]), status: int16(binary.BigEndian.Uint16(row[3])), //nolint:gosec // The bits are kept.
+		result: bytes.Clone(row[4]),
+	}
+	return claimKey(row[0]), c, row[5][0] == 1, nil
 }
 
 // candidate is an event that has not won its claim.

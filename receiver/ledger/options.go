@@ -80,9 +80,8 @@ type Ledger struct {
 	health  health
 
 	queue queue
-	// batchTexts and batchSettings are the statements of a batch, and the parameters of its settings.
-	batchTexts    [len(batchNames)]string
-	batchSettings [][]byte
+	// settings and batchSettings are the parameters of session.sql, for most transactions and for batches.
+	settings, batchSettings [][]byte
 }
 
 // Open prepares a ledger without connecting: a database that is away is reported by what needs it. Errors are those of
@@ -113,8 +112,9 @@ func Open(ctx context.Context, options Options) (*Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
 	}
-	l := &Ledger{options: options, sql: sql, batchSettings: batchSettings()}
-	l.batchTexts = [...]string{beginStatement, sql.session, sql.batch, "commit"}
+	l := &Ledger{
+		options: options, sql: sql, settings: sessionSettings(lockTimeout), batchSettings: sessionSettings(batchLockTimeout),
+	}
 	l.db, err = openSource(ctx, options)
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
@@ -133,7 +133,11 @@ func (l *Ledger) Close() {
 // database.ErrURI and its like.
 func (l *Ledger) Reload(ctx context.Context) error { return l.db.reload(ctx) }
 
-const beginStatement = "begin isolation level read committed read write"
+const (
+	beginStatement    = "begin isolation level read committed read write"
+	commitStatement   = "commit"
+	rollbackStatement = "rollback"
+)
 
 // begin starts a batch with a transaction that asserts for itself what it needs.
 func (l *Ledger) begin() *pgx.Batch {

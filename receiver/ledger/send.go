@@ -12,23 +12,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hookonce/hookonce/receiver"
-	"github.com/hookonce/hookonce/receiver/database"
 )
 
 // batchLockTimeout is short, because one event that is being processed elsewhere holds up its whole batch: after that it
 // waits alone.
 const batchLockTimeout = 200 * time.Millisecond
-
-// batchNames are the prepared statements of a connection that is not pooled by somebody else.
-var batchNames = [...]string{"hookonce_begin", "hookonce_session", "hookonce_batch", "hookonce_commit"}
-
-const (
-	stepBatch  = 2
-	stepCommit = 3
-)
-
-// binaryFormat is the format of all parameters and results.
-var binaryFormat = []int16{1}
 
 // sendBatch commits the batch, and gives outcomes to its events; those of unfinished are left when it fails.
 func (l *Ledger) sendBatch(ctx context.Context, conn *connection, b *batch) error {
@@ -46,7 +34,7 @@ func (l *Ledger) sendBatch(ctx context.Context, conn *connection, b *batch) erro
 	}
 	ctx, cancel := context.WithDeadline(ctx, b.answerBy(now))
 	defer cancel()
-	won, err := l.commitBatch(ctx, conn, b.parameters)
+	won, err := l.commitBatch(ctx, conn, b)
 	if err != nil {
 		return err
 	}
@@ -87,7 +75,8 @@ func (l *Ledger) answerLosers(ctx context.Context, conn *connection, scope int32
 			keys = append(keys, w.body[:])
 		}
 	}
-	found, err := l.committed(ctx, conn, scope, keys, l.begin(), "rollback")
+	start := beginSteps(l.sql, l.settings)
+	found, err := l.committed(ctx, conn, scope, keys, start[:], rollbackStatement)
 	if err != nil {
 		return err
 	}
@@ -108,34 +97,19 @@ func (l *Ledger) answerLosers(ctx context.Context, conn *connection, scope int32
 
 // commitBatch sends the whole transaction at once, and returns the events that have won their claims. Unless the server
 // says that it did nothing, an error means that the outcome is unknown: the commit is already on its way.
-func (l *Ledger) commitBatch(ctx context.Context, conn *connection, parameters [][]byte) (won [][16]byte, err error) {
-	if err := l.prepareBatch(ctx, conn); err != nil {
-		return nil, err
-	}
-	pipeline := conn.Conn.Conn().PgConn().StartPipeline(ctx)
-	for step, name := range batchNames {
-		var values [][]byte
-		var formats []int16
-		switch step {
-		case 1:
-			values = l.batchSettings
-		case stepBatch:
-			values, formats = parameters, binaryFormat
-		}
-		if conn.direct() {
-			pipeline.SendQueryPrepared(name, values, formats, binaryFormat)
-		} else {
-			pipeline.SendQueryParams(l.batchTexts[step], values, nil, formats, binaryFormat)
-		}
-	}
-	if err := pipeline.Sync(); err != nil {
-		_ = pipeline.Close()
-		return nil, sent(err)
-	}
-	won, tag, err := readBatch(conn, pipeline)
-	if closeErr := pipeline.Close(); err == nil {
-		err = closeErr
-	}
+func (l *Ledger) commitBatch(ctx context.Context, conn *connection, b *batch) (won [][16]byte, err error) {
+	start := beginSteps(l.sql, l.batchSettings)
+	steps := [...]step{start[0], start[1], {
+		name: "hookonce_batch", text: l.sql.batch, values: b.parameters,
+		read: func(row [][]byte) (err error) {
+			won, err = readUUIDs(row[0])
+			return err
+		},
+	}, {
+		// Triggers of the user's may warn as they like, until here.
+		name: "hookonce_commit", text: commitStatement, before: conn.forgetWarning,
+	}}
+	tag, _, err := conn.run(ctx, steps[:])
 	if err != nil {
 		return nil, sent(err)
 	}
@@ -154,55 +128,4 @@ func sent(err error) error {
 		return fmt.Errorf("commit a batch: %w", err)
 	}
 	return &unknownOutcomeError{err: err}
-}
-
-func readBatch(conn *connection, pipeline *pgconn.Pipeline) (won [][16]byte, tag pgconn.CommandTag, err error) {
-	for step := range batchNames {
-		if step == stepCommit {
-			// Triggers of the user's may warn as they like.
-			conn.forgetWarning()
-		}
-		results, err := pipeline.GetResults()
-		if err != nil {
-			return nil, tag, err
-		}
-		reader, is := results.(*pgconn.ResultReader)
-		if !is {
-			return nil, tag, fmt.Errorf("the server answered a batch with %T", results)
-		}
-		for reader.NextRow() {
-			if step != stepBatch {
-				continue
-			}
-			if won, is = uuidsOf(reader.Values()[0]); !is {
-				return nil, tag, errors.New("the server answered a batch with something else than ids")
-			}
-		}
-		if tag, err = reader.Close(); err != nil {
-			return nil, tag, err
-		}
-	}
-	return won, tag, nil
-}
-
-// prepareBatch prepares the statements on a connection that has not got them yet.
-func (l *Ledger) prepareBatch(ctx context.Context, conn *connection) error {
-	if !conn.direct() || conn.prepared() {
-		return nil
-	}
-	for step, name := range batchNames {
-		if _, err := conn.Conn.Conn().PgConn().Prepare(ctx, name, l.batchTexts[step], nil); err != nil {
-			return fmt.Errorf("prepare a batch: %w", err)
-		}
-	}
-	conn.setPrepared()
-	return nil
-}
-
-// batchSettings are the parameters of session.sql for a batch.
-func batchSettings() [][]byte {
-	return [][]byte{
-		[]byte(database.Milliseconds(batchLockTimeout)), []byte(database.Milliseconds(statementTimeout)),
-		[]byte(database.Milliseconds(idleTimeout)),
-	}
 }

@@ -113,7 +113,7 @@ func (s *source) acquire(ctx context.Context) (*connection, error) {
 				return nil, errors.Join(err, reloadErr)
 			}
 		}
-		if s.current.Load() == t && !errors.Is(err, database.ErrPooler) {
+		if s.current.Load() == t {
 			return nil, err
 		}
 	}

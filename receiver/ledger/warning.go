@@ -7,16 +7,12 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/hookonce/hookonce/receiver/database"
 )
 
 const (
 	severityWarning = "WARNING"
 	// warningKey is where a connection's last warning is kept.
 	warningKey = "hookonce.warning"
-	// preparedKey says that the statements of a batch are prepared.
-	preparedKey = "hookonce.prepared"
 )
 
 // noteWarning is the OnNotice of connections. It is called while an answer is read, by who reads it.
@@ -35,13 +31,3 @@ func (c *connection) warning() error {
 	}
 	return nil
 }
-
-// direct says that no pooler stands between, so that the connection may prepare statements.
-func (c *connection) direct() bool { return database.Direct(c.Conn.Conn().PgConn()) }
-
-func (c *connection) prepared() bool {
-	_, prepared := c.Conn.Conn().PgConn().CustomData()[preparedKey]
-	return prepared
-}
-
-func (c *connection) setPrepared() { c.Conn.Conn().PgConn().CustomData()[preparedKey] = true }

@@ -8,7 +8,7 @@ WITH fresh AS (
   SELECT $1::int, u.key, u.event, u.digest, $3::smallint, $4::smallint, u.result
   FROM unnest($11::bytea[], $12::uuid[], $13::bytea[], $14::bytea[], $15::bytea[]) AS u (key, event, digest, result, id_key)
   WHERE EXISTS (SELECT FROM hookonce.scope WHERE id = $1 AND name = $2)
-    AND NOT EXISTS (SELECT FROM hookonce.claim c WHERE c.scope = $1 AND c.key = u.id_key)
+    AND (SELECT c.scope FROM hookonce.claim c WHERE c.scope = $1 AND c.key = u.id_key LIMIT 1) IS NULL
   ORDER BY u.key
   ON CONFLICT (scope, key) DO NOTHING
   RETURNING event

@@ -1,7 +1,7 @@
 -- With synchronous standbys a visible claim may not be on them yet, if its commit's wait was cut short. A row lock is
--- written, so the commit that follows waits for the standbys, and they get the claim before it.
-SELECT c.key, c.event, c.body_digest, c.status, c.result, current_setting('synchronous_standby_names') <> ''
-FROM hookonce.claim c JOIN hookonce.scope s ON s.id = c.scope
-WHERE c.scope = $1 AND s.name = $3 AND c.key = ANY ($2::bytea[])
-ORDER BY c.key
-FOR UPDATE OF c
+-- written, so the commit that follows waits for the standbys, and they get the claim before it. In the order in which
+-- claims are taken.
+SELECT u.key, c.event, c.body_digest, c.status, c.result, current_setting('synchronous_standby_names') <> ''
+FROM (SELECT u.key FROM unnest($2::bytea[]) AS u (key) ORDER BY u.key) AS u,
+LATERAL (SELECT c.* FROM hookonce.claim c WHERE c.scope = $1 AND c.key = u.key LIMIT 1 FOR UPDATE) AS c
+WHERE EXISTS (SELECT FROM hookonce.scope WHERE id = $1::int AND name = $3)
