@@ -35,15 +35,14 @@ func embedded(ctx context.Context, o Options) (http.Handler, func() error, error
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the ledger: %w", err)
 	}
+	current := mounts.Current()
+	settings := &ingest.Settings{
+		Path: current.Config.Path, Scheme: current.Config.Scheme, Secrets: current.Secrets,
+		Tolerance: time.Duration(current.Config.Tolerance), MaxBodyBytes: current.Config.MaxBodyBytes,
+		Route: current.Route,
+	}
 	handler, err := ingest.New(ingest.Options{
-		Settings: func() ingest.Settings {
-			current := mounts.Current()
-			return ingest.Settings{
-				Path: current.Config.Path, Scheme: current.Config.Scheme, Secrets: current.Secrets,
-				Tolerance: time.Duration(current.Config.Tolerance), MaxBodyBytes: current.Config.MaxBodyBytes,
-				Route: current.Route,
-			}
-		},
+		Settings: func() *ingest.Settings { return settings },
 		Verify: verify.Verify, Ledger: l, Log: log, Used: mounts.Used,
 	})
 	if err != nil {

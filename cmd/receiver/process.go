@@ -46,11 +46,19 @@ type process struct {
 	tally   *status.Tally
 	metrics *status.Metrics
 
+	// serving are the settings by the snapshot that they come from.
+	serving atomic.Pointer[serving]
 	// outbound is nil until there is a configuration to open the ledger by.
 	outbound atomic.Pointer[outbound]
 	// unopened says, until then, why not.
 	unopened atomic.Pointer[receiverstatus.Database]
 	draining atomic.Bool
+}
+
+// serving is what the public port does under one snapshot.
+type serving struct {
+	from     *snapshot.Snapshot
+	settings ingest.Settings
 }
 
 func newProcess(flags *serveFlags, log *slog.Logger) *process {
@@ -117,17 +125,23 @@ func (p *process) handler() (http.Handler, error) {
 	})
 }
 
-func (p *process) settings() ingest.Settings {
+// settings are the same for all requests under one snapshot.
+func (p *process) settings() *ingest.Settings {
 	current := p.mounts.Current()
-	if current.Config == nil {
-		return ingest.Settings{}
+	if s := p.serving.Load(); s != nil && s.from == current {
+		return &s.settings
 	}
-	return ingest.Settings{
-		Path: current.Config.Path, Scheme: current.Config.Scheme, Secrets: current.Secrets,
-		Tolerance: time.Duration(current.Config.Tolerance), MaxBodyBytes: current.Config.MaxBodyBytes,
-		MaxInFlightBytes: max(ingest.DefaultMaxInFlightBytes, largestBodies*current.Config.MaxBodyBytes),
-		Route:            current.Route,
+	next := &serving{from: current}
+	if config := current.Config; config != nil {
+		next.settings = ingest.Settings{
+			Path: config.Path, PublicURL: config.PublicURL, Scheme: config.Scheme, Secrets: current.Secrets,
+			Tolerance: time.Duration(config.Tolerance), MaxBodyBytes: config.MaxBodyBytes,
+			MaxInFlightBytes: max(ingest.DefaultMaxInFlightBytes, largestBodies*config.MaxBodyBytes),
+			Route:            current.Route,
+		}
 	}
+	p.serving.Store(next)
+	return &next.settings
 }
 
 // Record implements ingest.Ledger.

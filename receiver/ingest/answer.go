@@ -39,10 +39,7 @@ type refusal struct {
 // The refusals that are not a verification's.
 var (
 	notFound    = &refusal{status: http.StatusNotFound, cause: "not_found"}
-	wrongMethod = &refusal{
-		status: http.StatusMethodNotAllowed, cause: "method_not_allowed",
-		header: "Allow", value: http.MethodPost,
-	}
+	wrongMethod = &refusal{status: http.StatusMethodNotAllowed, cause: "method_not_allowed"}
 	unknownEncoding = &refusal{
 		status: http.StatusUnsupportedMediaType, cause: "unsupported_encoding", rejected: true,
 		header: "Accept-Encoding", value: "identity",
@@ -74,16 +71,43 @@ func (x *exchange) refuse(r *refusal) {
 	x.answer(r.status, []byte(`{"error":"`+r.cause+`"}`))
 }
 
+// The values of headers that are the same in every answer. They are shared, and never changed.
+var (
+	typeJSON = []string{"application/json"}
+	typeText = []string{"text/plain; charset=utf-8"}
+	noSniff  = []string{"nosniff"}
+)
+
+// answer sends a JSON document.
 func (x *exchange) answer(status int, body []byte) {
-	x.outcome.Status = status
 	header := x.w.Header()
-	header.Set("Content-Type", "application/json")
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Content-Length", strconv.Itoa(len(body)))
+	header["Content-Type"] = typeJSON
+	x.send(status, header, body)
+}
+
+// acknowledged sends the answer of success: the body that the provider insists on, or else the given one.
+func (x *exchange) acknowledged(status int, body []byte) {
+	header := x.w.Header()
+	header["Content-Type"] = typeJSON
+	if x.settings.acknowledgment != nil {
+		body, header["Content-Type"] = x.settings.acknowledgment, x.settings.acknowledgmentType
+	}
+	x.send(status, header, body)
+}
+
+func (x *exchange) send(status int, header http.Header, body []byte) {
+	x.outcome.Status = status
+	header["X-Content-Type-Options"] = noSniff
+	if len(body) == 0 || len(body) > counted {
+		header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	}
 	x.w.WriteHeader(status)
 	// A provider that is gone gets the same answer when it retries.
 	_, _ = x.w.Write(body)
 }
+
+// counted is up to how many bytes net/http counts by itself.
+const counted = 1024
 
 // closeConnection makes the server answer at once instead of first reading, and throwing away, the body that is refused.
 // After the answer it goes on reading for lingering, so that what is on its way does not reset the connection before the
@@ -96,20 +120,35 @@ func (x *exchange) closeConnection() {
 	x.readBy(wallClock().Add(lingering))
 }
 
+// finish gives back what the request occupied and tells of it. It is deferred itself, so that it sees a panic.
 func (x *exchange) finish() {
+	if cause := recover(); cause != nil {
+		defer x.release(x.handler.options.Now())
+		x.recovered(cause)
+	}
+	now := x.handler.options.Now()
+	x.release(now)
 	if x.outcome.Status == 0 {
 		return
 	}
-	x.outcome.Duration = x.handler.options.Now().Sub(x.started)
+	x.outcome.Duration = now.Sub(x.started)
 	x.handler.options.Answered(x.outcome)
 }
 
-// recover turns a panic into 503. Its text is logged only if it is the runtime's own, since any other may hold the body.
-func (x *exchange) recover() {
-	cause := recover()
-	if cause == nil {
-		return
+// release gives back the place and the bytes; a second time it does nothing.
+func (x *exchange) release(now time.Time) {
+	if !x.recording.IsZero() {
+		x.handler.gate.leave(now.Sub(x.recording))
+		x.recording = time.Time{}
 	}
+	if x.held > 0 {
+		x.handler.room.release(x.held, x.small)
+		x.held = 0
+	}
+}
+
+// recovered turns a panic into 503. Its text is logged only if it is the runtime's own, since any other may hold the body.
+func (x *exchange) recovered(cause any) {
 	text := fmt.Sprintf("a value of type %T", cause)
 	if err, ok := cause.(error); ok {
 		if errors.Is(err, http.ErrAbortHandler) {

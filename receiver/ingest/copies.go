@@ -3,35 +3,34 @@
 
 package ingest
 
-import "sync"
+import (
+	"hash/maphash"
+	"sync/atomic"
+)
+
+// copyCounters is how many counters there are. Two events that share one only matter to each other while half of all places
+// are theirs.
+const copyCounters = 4096
 
 // copies bounds how many places the requests of one event have at once. All but one of them only wait for that one, and
 // while a slow event is being recorded its copies must not keep out all others.
 type copies struct {
-	most int64
-	mu   sync.Mutex
-	open map[string]int64
+	most int32
+	seed maphash.Seed
+	open [copyCounters]atomic.Int32
 }
 
 // newCopies leaves half of the places to other events.
 func newCopies(places int64) *copies {
-	return &copies{most: max(places/2, 1), open: map[string]int64{}}
+	return &copies{most: int32(max(places/2, 1)), seed: maphash.MakeSeed()} //nolint:gosec // there are never so many places
 }
 
-func (c *copies) enter(eventID string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.open[eventID] >= c.most {
-		return false
+// enter counts one copy more; false if there are too many. What it returns is given to leave.
+func (c *copies) enter(eventID string) (*atomic.Int32, bool) {
+	open := &c.open[maphash.String(c.seed, eventID)%copyCounters]
+	if open.Add(1) > c.most {
+		open.Add(-1)
+		return nil, false
 	}
-	c.open[eventID]++
-	return true
-}
-
-func (c *copies) leave(eventID string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.open[eventID]--; c.open[eventID] == 0 {
-		delete(c.open, eventID)
-	}
+	return open, true
 }

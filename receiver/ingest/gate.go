@@ -12,59 +12,48 @@ import (
 )
 
 const (
-	// smallBody is how many bytes a body may be declared to have and still use the room that is kept for small ones.
-	smallBody = 64 << 10
-	// smallShare is the part of all bytes that is kept for small bodies: one in so many.
-	smallShare = 4
+	// tolerableWait is how long a request may have to wait for a place, as far as can be told when it comes. A provider that
+	// is told at once to come back is better off than one that is kept on the line and then answered late.
+	tolerableWait = 100 * time.Millisecond
+	// smoothing is how many requests it takes to forget how long others kept their places.
+	smoothing = 32
 )
 
-// gate bounds what is held at once. For bytes it never waits, and for a place only for a moment: a provider that is told
-// to come back in a second is better off than one that is kept on the line.
+// gate gives out places. While all are taken, requests wait for one, but no more of them than will get one in time.
 type gate struct {
-	places  *semaphore.Weighted
-	waiting *semaphore.Weighted
-	wait    time.Duration
-	// bytes are all that are held, and large are those of bodies that are not small.
-	bytes, large atomic.Int64
+	places *semaphore.Weighted
+	count  int64
+	wait   time.Duration
+	// most is how many wait at most, and waiting how many do.
+	most    int64
+	waiting atomic.Int64
+	// kept is how long a request keeps its place, in nanoseconds, smoothed.
+	kept atomic.Int64
 }
 
 func newGate(places, waiting int64, wait time.Duration) *gate {
-	return &gate{places: semaphore.NewWeighted(places), waiting: semaphore.NewWeighted(waiting), wait: wait}
+	return &gate{places: semaphore.NewWeighted(places), count: places, wait: wait, most: waiting}
 }
 
-// enter takes a place. If there is none it waits for one, unless enough others do.
-func (g *gate) enter(ctx context.Context) bool {
+// enter takes a place. If there is none it waits for one, unless too many others do; waited says so.
+func (g *gate) enter(ctx context.Context) (entered, waited bool) {
 	if g.places.TryAcquire(1) {
-		return true
+		return true, false
 	}
-	if !g.waiting.TryAcquire(1) {
-		return false
+	before := g.waiting.Add(1)
+	defer g.waiting.Add(-1)
+	// So many places become free, one after the other, while one request keeps its own.
+	if before > g.most || time.Duration(before*(g.kept.Load()/g.count)) > tolerableWait {
+		return false, false
 	}
-	defer g.waiting.Release(1)
 	ctx, cancel := context.WithTimeout(ctx, g.wait)
 	defer cancel()
-	return g.places.Acquire(ctx, 1) == nil
+	return g.places.Acquire(ctx, 1) == nil, true
 }
 
-func (g *gate) leave() { g.places.Release(1) }
-
-// holdBytes holds so many bytes more if all that are held stay within the limit, which may differ from call to call. Those
-// of bodies that are not small stay within the part of it that is not kept for small ones.
-func (g *gate) holdBytes(n, limit int64, small bool) bool {
-	if !small && g.large.Add(n) > limit-limit/smallShare {
-		g.large.Add(-n)
-		return false
-	}
-	if g.bytes.Add(n) > limit {
-		g.releaseBytes(n, small)
-		return false
-	}
-	return true
-}
-
-func (g *gate) releaseBytes(n int64, small bool) {
-	g.bytes.Add(-n)
-	if !small {
-		g.large.Add(-n)
-	}
+// leave gives a place back that was kept for so long. Two that leave at once may count as one; it is an average.
+func (g *gate) leave(kept time.Duration) {
+	g.places.Release(1)
+	old := g.kept.Load()
+	g.kept.Store(old + (int64(kept)-old)/smoothing)
 }

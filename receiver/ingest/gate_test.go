@@ -4,6 +4,8 @@
 package ingest
 
 import (
+	"hash/maphash"
+	"slices"
 	"testing"
 	"time"
 )
@@ -11,37 +13,116 @@ import (
 // TestWhoWaitedInVainLeavesRoomToWait: otherwise nobody could wait any more after a slow hour.
 func TestWhoWaitedInVainLeavesRoomToWait(t *testing.T) {
 	g := newGate(1, 1, time.Millisecond)
-	if !g.enter(t.Context()) {
+	if entered, waited := g.enter(t.Context()); !entered || waited {
 		t.Fatal("the place is taken")
 	}
-	if g.enter(t.Context()) {
-		t.Fatal("the place was given twice")
+	for range 2 {
+		if entered, waited := g.enter(t.Context()); entered || !waited {
+			t.Fatal("the place was given twice, or there was no room to wait")
+		}
 	}
-	if !g.waiting.TryAcquire(1) {
-		t.Error("somebody still waits")
+	if n := g.waiting.Load(); n != 0 {
+		t.Errorf("%d still wait", n)
+	}
+}
+
+// TestNobodyWaitsInVain: with places that are kept for long, fewer wait.
+func TestNobodyWaitsInVain(t *testing.T) {
+	for _, test := range []struct {
+		kept   time.Duration
+		before int64
+		waits  bool
+	}{
+		{0, 9, true}, {0, 10, false},
+		{40 * time.Millisecond, 4, true}, {40 * time.Millisecond, 5, false},
+		{300 * time.Millisecond, 0, false}, {200 * time.Millisecond, 0, true},
+	} {
+		g := newGate(2, 10, time.Millisecond)
+		g.kept.Store(int64(test.kept))
+		g.enter(t.Context())
+		g.enter(t.Context())
+		g.waiting.Store(test.before)
+		if _, waited := g.enter(t.Context()); waited != test.waits {
+			t.Errorf("%+v: waits %t", test, waited)
+		}
+	}
+}
+
+// TestPlacesAreKeptOnAverage: one slow request is forgotten.
+func TestPlacesAreKeptOnAverage(t *testing.T) {
+	g := newGate(1, 1, time.Millisecond)
+	for _, step := range []struct {
+		kept, low, high time.Duration
+	}{{time.Second, 0, 50 * time.Millisecond}, {time.Millisecond, 0, 2 * time.Millisecond}, {time.Second, 990 * time.Millisecond, time.Second}} {
+		requests := 300
+		if step.high == 50*time.Millisecond {
+			requests = 1
+		}
+		for range requests {
+			g.enter(t.Context())
+			g.leave(step.kept)
+		}
+		if kept := time.Duration(g.kept.Load()); kept < step.low || kept > step.high {
+			t.Errorf("%+v: %v", step, kept)
+		}
 	}
 }
 
 // TestBytesKeptForSmallBodies: large bodies leave a quarter, small ones may take all, and what is given back is free again.
 func TestBytesKeptForSmallBodies(t *testing.T) {
-	g := newGate(1, 1, time.Millisecond)
+	r := &room{}
 	for range 2 {
 		for _, step := range []struct {
 			bytes       int64
 			small, held bool
 		}{{75, false, true}, {1, false, false}, {25, true, true}, {1, true, false}, {1, false, false}} {
-			if held := g.holdBytes(step.bytes, 100, step.small); held != step.held {
+			if held := r.hold(step.bytes, 100, step.small); held != step.held {
 				t.Errorf("%+v: held %v", step, held)
 			}
 		}
-		g.releaseBytes(75, false)
-		if !g.holdBytes(75, 100, true) || g.holdBytes(1, 100, true) {
+		r.release(75, false)
+		if !r.hold(75, 100, true) || r.hold(1, 100, true) {
 			t.Error("small bodies cannot have all")
 		}
-		g.releaseBytes(100, true)
+		r.release(100, true)
 	}
-	if g.bytes.Load() != 0 || g.large.Load() != 0 {
-		t.Errorf("%d bytes are left, %d of them large", g.bytes.Load(), g.large.Load())
+	if r.bytes.Load() != 0 || r.large.Load() != 0 {
+		t.Errorf("%d bytes are left, %d of them large", r.bytes.Load(), r.large.Load())
+	}
+}
+
+// TestWhoIsBehindMakesRoom: the one furthest behind first, no more of them than need be, and nobody who keeps the pace.
+func TestWhoIsBehindMakesRoom(t *testing.T) {
+	now := time.Unix(1_700_000_000, 0)
+	r := &room{}
+	bodies := make([]*slowBody, 4)
+	var expired []int
+	for i, behind := range []time.Duration{110 * time.Millisecond, 0, time.Second, 90 * time.Millisecond} {
+		if !r.hold(25, 100, true) {
+			t.Fatal("no room")
+		}
+		bodies[i] = &slowBody{small: true, held: 25, pace: newPace(now.Add(-behind)), expire: func() { expired = append(expired, i) }}
+		r.park(bodies[i])
+	}
+	if !r.evict(now, 20, 100, true) || !slices.Equal(expired, []int{2}) {
+		t.Errorf("for 20 bytes %v made room", expired)
+	}
+	if r.evict(now, 90, 100, true) || !slices.Equal(expired, []int{2, 0}) {
+		t.Errorf("for 90 bytes more %v made room", expired)
+	}
+	if n := r.bytes.Load(); n != 70 {
+		t.Errorf("%d bytes are held, want 70", n)
+	}
+	for i, want := range []int64{0, 25, 0, 25} {
+		if held, evicted := r.unpark(bodies[i]); held != want || evicted != (want == 0) {
+			t.Errorf("body %d holds %d, evicted %t", i, held, evicted)
+		}
+		if r.update(bodies[i], func() {}) != (want > 0) {
+			t.Errorf("body %d may go on, or not", i)
+		}
+	}
+	if len(r.slow) != 0 {
+		t.Errorf("%d are still parked", len(r.slow))
 	}
 }
 
@@ -50,18 +131,20 @@ func TestCopiesAreForgotten(t *testing.T) {
 	c := newCopies(4)
 	for range 2 {
 		for copies, want := range []bool{true, true, false} {
-			if got := c.enter("a"); got != want {
+			if _, got := c.enter("a"); got != want {
 				t.Errorf("with %d copies under way, another one enters: %t", copies, got)
 			}
 		}
-		if !c.enter("b") {
-			t.Error("copies of one event keep another one out")
+		other, entered := c.enter("b")
+		if !entered {
+			t.Fatal("copies of one event keep another one out")
 		}
-		c.leave("a")
-		c.leave("b")
-		c.leave("a")
+		other.Add(-1)
+		c.open[maphash.String(c.seed, "a")%copyCounters].Add(-2)
 	}
-	if len(c.open) != 0 {
-		t.Errorf("left: %v", c.open)
+	for i := range c.open {
+		if n := c.open[i].Load(); n != 0 {
+			t.Errorf("left: %d", n)
+		}
 	}
 }

@@ -8,10 +8,10 @@ package ingest
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookonce/hookonce/internal/scheme"
@@ -20,11 +20,11 @@ import (
 
 // Defaults of a Handler and of its Settings.
 const (
-	// DefaultCommitDeadline is how long one event may take in the ledger, its commit included.
+	// DefaultCommitDeadline is how long the events of one request may take in the ledger, commits included.
 	DefaultCommitDeadline = 10 * time.Second
 	// DefaultMaxBodyBytes is the largest body that is read: 1 MiB.
 	DefaultMaxBodyBytes = 1 << 20
-	// DefaultMaxInFlight is how many requests are verified and recorded at once.
+	// DefaultMaxInFlight is how many requests are recorded at once.
 	DefaultMaxInFlight = 256
 	// DefaultMaxWaiting is how many requests more wait until they are.
 	DefaultMaxWaiting = 1024
@@ -34,10 +34,13 @@ const (
 	DefaultMaxInFlightBytes = 64 << 20
 )
 
-// Settings are what the handler does for its endpoint. They may change from one request to the next.
+// Settings are what the handler does for its endpoint. From one request to the next there may be others; those that were
+// handed out are not changed.
 type Settings struct {
 	// Path is the one path that is served; empty while there is no configuration, and then every answer is 503.
-	Path    string
+	Path string
+	// PublicURL is the URL, without a query, that the provider was given; empty if it is not known.
+	PublicURL string
 	Scheme  scheme.Scheme
 	Secrets []receiver.Secret
 	// Tolerance is how far a signed timestamp may be from the clock, in either direction.
@@ -62,6 +65,10 @@ type VerifyFunc func(
 	s scheme.Scheme, secrets []receiver.Secret, r *receiver.Request, now time.Time, tolerance time.Duration,
 ) (receiver.Verified, error)
 
+// ChallengeFunc answers the unsigned requests by which a provider asks whether its deliveries are wanted. It returns nil if
+// the scheme has no such request with this method; its errors are *receiver.Rejection.
+type ChallengeFunc func(s scheme.Scheme, r *receiver.Request) (*receiver.Reply, error)
+
 // Outcome is one answered request, for metrics and traces.
 type Outcome struct {
 	Status int
@@ -75,9 +82,14 @@ type Outcome struct {
 // Options are what a Handler is made of. Settings, Verify and Ledger are required; the functions that report are called
 // in the request's goroutine, must not block, and may be nil.
 type Options struct {
-	Settings func() Settings
+	// Settings returns the ones in force: the same pointer for as long as they are.
+	Settings func() *Settings
 	Verify   VerifyFunc
 	Ledger   Ledger
+	// Challenge answers requests with other methods than POST; nil means that there are none.
+	Challenge ChallengeFunc
+	// Methods returns those methods of a scheme; nil means that there are none.
+	Methods func(s scheme.Scheme) []string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// Log receives what goes wrong on our side, never a body, a signature or a secret; nil means slog.Default.
@@ -94,24 +106,29 @@ type Options struct {
 	// Answered is told of every answer.
 	Answered func(Outcome)
 
-	// CommitDeadline bounds the ledger's work for one event; 0 means DefaultCommitDeadline.
+	// CommitDeadline bounds the ledger's work for one request; 0 means DefaultCommitDeadline.
 	CommitDeadline time.Duration
-	// MaxInFlight bounds the requests that are verified and recorded at once; those of one event are half as many, and beyond
-	// them the answer is 503 at once. 0 means DefaultMaxInFlight.
+	// MaxInFlight bounds the requests that are recorded at once; those of one event are half as many, and beyond them the
+	// answer is 503 at once. 0 means DefaultMaxInFlight.
 	MaxInFlight int64
-	// MaxWaiting bounds the requests that wait until others have been recorded, with bodies that count as held; beyond it the
-	// answer is 503 at once. 0 means DefaultMaxWaiting.
+	// MaxWaiting bounds the verified requests that wait until others have been recorded, with bodies that count as held. Fewer
+	// wait if recording takes so long that they would do so in vain; beyond that the answer is 503 at once. 0 means
+	// DefaultMaxWaiting.
 	MaxWaiting int64
-	// MaxWait is how long they wait before the answer is 503. 0 means DefaultMaxWait.
+	// MaxWait is how long they wait, should it take longer than expected, before the answer is 503. 0 means DefaultMaxWait.
 	MaxWait time.Duration
 }
 
 // Handler is the public port's only handler. It serves one path, exactly as it is written: a slash more, or an escaped
-// character, is 404 and never a redirect. A query is ignored, since providers add parameters of their own.
+// character, is 404 and never a redirect. A query only matters to schemes that sign the URL, or ask with it: providers add
+// parameters of their own.
 type Handler struct {
-	options Options
-	gate    *gate
-	copies  *copies
+	options   Options
+	prepared  atomic.Pointer[prepared]
+	room      room
+	gate      *gate
+	copies    *copies
+	deadlines deadlines
 }
 
 // New returns the handler; an error says which required option is missing.
@@ -139,7 +156,10 @@ func New(o Options) (*Handler, error) {
 	if o.Answered == nil {
 		o.Answered = func(Outcome) {}
 	}
-	return &Handler{options: o, gate: newGate(o.MaxInFlight, o.MaxWaiting, o.MaxWait), copies: newCopies(o.MaxInFlight)}, nil
+	return &Handler{
+		options: o, gate: newGate(o.MaxInFlight, o.MaxWaiting, o.MaxWait), copies: newCopies(o.MaxInFlight),
+		deadlines: deadlines{within: o.CommitDeadline},
+	}, nil
 }
 
 func setDefault[T comparable](field *T, value T) {
@@ -151,149 +171,101 @@ func setDefault[T comparable](field *T, value T) {
 
 // ServeHTTP reads one request and answers it.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{handler: h, settings: h.options.Settings(), w: w, r: r, started: h.options.Now()}
+	x := &exchange{handler: h, settings: h.prepare(h.options.Settings()), w: w, r: r, started: h.options.Now()}
 	defer x.finish()
-	defer x.recover()
-	x.settings.MaxBodyBytes = max(x.settings.MaxBodyBytes, 0)
-	setDefault(&x.settings.MaxBodyBytes, DefaultMaxBodyBytes)
-	setDefault(&x.settings.MaxInFlightBytes, DefaultMaxInFlightBytes)
 	x.serve(r.Context())
 }
 
 // exchange is one request and its answer.
 type exchange struct {
 	handler  *Handler
-	settings Settings
+	settings *prepared
 	w        http.ResponseWriter
 	r        *http.Request
 	started  time.Time
 	outcome  Outcome
+
+	// body is what has been read, and held the bytes that are counted for it.
+	body []byte
+	held int64
+	// small says that it uses the room for small bodies, and late that it did not arrive at once.
+	small, late bool
+	// recording is when a place was taken; zero if none was.
+	recording time.Time
+	request   receiver.Request
 }
 
-// serve goes through the steps in the order in which a request costs more and proves more.
+// serve goes through the steps in the order in which a request costs more and proves more. Nothing that others could want
+// is occupied, apart from the bytes of its body, before its signature holds.
 func (x *exchange) serve(ctx context.Context) {
-	if refusal := x.checkRequest(); refusal != nil {
-		x.refuse(refusal)
+	if refused := x.checkHead(); refused != nil {
+		x.closeConnection()
+		x.refuse(refused)
 		return
 	}
-	body, refusal := x.readBody()
-	defer func() { x.handler.gate.releaseBytes(body.held, body.small) }()
-	if refusal != nil {
-		x.refuse(refusal)
+	if x.r.Method != http.MethodPost {
+		x.challenge()
 		return
 	}
-	if !x.handler.gate.enter(ctx) {
+	if refused := x.readBody(); refused != nil {
+		x.refuse(refused)
+		return
+	}
+	now := x.started
+	if x.late {
+		now = x.handler.options.Now()
+	}
+	verified, refused := x.verify(now)
+	if refused != nil {
+		x.refuse(refused)
+		return
+	}
+	x.outcome.Verified = true
+	x.handler.options.Used(verified.Fingerprint)
+	if verified.Handshake != nil {
+		x.shakeHands(verified.Handshake)
+		return
+	}
+	entered, waited := x.handler.gate.enter(ctx)
+	if !entered {
 		x.refuse(busy)
 		return
 	}
-	defer x.handler.gate.leave()
-	verified, refusal := x.verify(body.bytes)
-	if refusal != nil {
-		x.refuse(refusal)
-		return
+	if x.recording = now; waited {
+		x.recording = x.handler.options.Now()
 	}
-	x.acknowledge(ctx, verified)
+	x.acknowledge(ctx, verified.Events)
 }
 
-func (x *exchange) verify(body []byte) (receiver.Verified, *refusal) {
+func (x *exchange) verify(now time.Time) (receiver.Verified, *refusal) {
 	s := x.settings
-	request := &receiver.Request{Method: x.r.Method, Header: x.r.Header, Body: body}
-	verified, err := x.handler.options.Verify(s.Scheme, s.Secrets, request, x.handler.options.Now(), s.Tolerance)
+	x.request = receiver.Request{Method: x.r.Method, URL: x.publicURL(), Header: x.r.Header, Body: x.body}
+	verified, err := x.handler.options.Verify(s.Scheme, s.Secrets, &x.request, now, s.Tolerance)
 	if err == nil {
 		return verified, nil
 	}
+	return verified, x.rejected(err)
+}
+
+// publicURL is the URL that the provider used, as far as it is known.
+func (x *exchange) publicURL() string {
+	if x.settings.PublicURL == "" || x.r.URL.RawQuery == "" {
+		return x.settings.PublicURL
+	}
+	return x.settings.PublicURL + "?" + x.r.URL.RawQuery
+}
+
+// rejected is the answer to a request that could not be verified.
+func (x *exchange) rejected(err error) *refusal {
 	var rejection *receiver.Rejection
 	if !errors.As(err, &rejection) {
 		x.handler.options.Log.Error("A request could not be verified", "error", err)
-		return verified, internal
+		return internal
 	}
 	// Without a secret or a usable scheme the fault is ours: such a request is not rejected, it is to come again.
 	refused := &refusal{status: rejection.Status, cause: rejection.Cause, rejected: true}
 	if rejection.Status >= http.StatusInternalServerError {
 		refused.rejected, refused.retryAfter = false, retryLater
 	}
-	return verified, refused
-}
-
-// acknowledge records the events of a request whose signature holds.
-func (x *exchange) acknowledge(ctx context.Context, v receiver.Verified) {
-	x.outcome.Verified = true
-	x.handler.options.Used(v.Fingerprint)
-	for _, event := range v.Events {
-		x.record(ctx, event)
-	}
-}
-
-// record hands the event to the ledger. The provider's disconnect does not reach the ledger: what was verified is
-// recorded, and the provider's retry gets its answer.
-func (x *exchange) record(ctx context.Context, v receiver.VerifiedEvent) {
-	x.handler.options.Count(receiver.CountReceived, "")
-	event := receiver.Event{
-		ID:          v.ID,
-		Type:        v.Type,
-		ResourceID:  v.ResourceID,
-		ContentType: x.r.Header.Get("Content-Type"),
-		Headers:     storedHeaders(x.settings.Scheme, x.r.Header),
-		Body:        v.Body,
-		Payload:     v.Payload,
-		BodyDigest:  sha256.Sum256(v.Body),
-		ClaimBody:   !x.settings.Scheme.EventIDSigned && !x.settings.Scheme.BodyReuse,
-
-		BodyMayChange: x.settings.Scheme.Behavior.BodyChanges,
-	}
-	if !x.handler.copies.enter(event.ID) {
-		x.refuse(inFlight)
-		return
-	}
-	defer x.handler.copies.leave(event.ID)
-	var work receiver.Work
-	if x.settings.Route != nil {
-		work = x.settings.Route(event)
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.handler.options.CommitDeadline)
-	defer cancel()
-	receipt, err := x.handler.options.Ledger.Record(ctx, event, work)
-	if err != nil {
-		x.refuse(x.unrecorded(event, err))
-		return
-	}
-	x.settle(event, receipt)
-}
-
-func (x *exchange) unrecorded(event receiver.Event, err error) *refusal {
-	if errors.Is(err, receiver.ErrInFlight) {
-		return inFlight
-	}
-	x.handler.options.Log.Warn("An event could not be recorded; the provider is asked to retry",
-		"eventID", event.ID, "eventType", event.Type, "error", err)
-	return unavailable
-}
-
-// settle answers what the ledger has committed.
-func (x *exchange) settle(event receiver.Event, receipt receiver.Receipt) {
-	switch receipt.Kind {
-	case receiver.Processed:
-		x.handler.options.Count(receiver.CountProcessed, "")
-	case receiver.Refused:
-		x.handler.options.Count(receiver.CountRefused, "")
-	case receiver.Duplicate:
-		x.handler.options.Count(receiver.CountDuplicates, "")
-	case receiver.Conflict:
-		x.refuse(conflict)
-		return
-	default:
-		x.handler.options.Log.Error("The ledger gave a receipt of no known kind", "eventID", event.ID, "kind", int(receipt.Kind))
-		x.refuse(internal)
-		return
-	}
-	if len(receipt.Deliveries) > 0 {
-		x.handler.options.Committed(receipt.Deliveries)
-	}
-	status := receipt.Answer.Status
-	if status < http.StatusOK || status >= http.StatusMultipleChoices {
-		// What is committed is acknowledged: any other status would have the provider retry for days, or give up on us.
-		x.handler.options.Log.Error("The stored answer is not a success; answered 200", "eventID", event.ID, "status", status)
-		status = http.StatusOK
-	}
-	x.answer(status, receipt.Answer.Body)
+	return refused
 }

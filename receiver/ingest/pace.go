@@ -35,9 +35,17 @@ func (p *pace) advance(now time.Time, n int) {
 	}
 }
 
+// behind says whether less has arrived than a sender at the pace would have sent, by more than lag.
+func (p *pace) behind(now time.Time) bool { return p.deadline.Sub(now) < bodyGrace-lag }
+
 // readBy sets the moment at which reading from the connection fails. Writers without deadlines, as in tests, have no
 // connection that could stall.
 func (x *exchange) readBy(deadline time.Time) {
+	if w, ok := x.w.(interface{ SetReadDeadline(time.Time) error }); ok {
+		// What net/http's own writer does, without an allocation for asking.
+		_ = w.SetReadDeadline(deadline)
+		return
+	}
 	_ = http.NewResponseController(x.w).SetReadDeadline(deadline)
 }
 

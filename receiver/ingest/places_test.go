@@ -30,6 +30,7 @@ func TestACrowdWaitsForPlaces(t *testing.T) {
 	for i := range crowd {
 		content := fmt.Sprintf(`{"event_id":"evt_%d"}`, i)
 		r := signed(t, content)
+		r.ContentLength = -1
 		r.Body = io.NopCloser(&told{Reader: strings.NewReader(content), end: sync.OnceFunc(read.Done)})
 		group.Go(func() {
 			if w := e.post(r); w.Code != 200 {

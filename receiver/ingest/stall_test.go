@@ -28,9 +28,9 @@ func stallable(t *testing.T, change ...func(*endpoint)) (e *endpoint, begun chan
 	change = append(change, func(e *endpoint) {
 		e.settings.MaxBodyBytes, e.settings.MaxInFlightBytes = 128<<10, 1<<20
 		settings := e.settings
-		e.options.Settings = func() ingest.Settings {
+		e.options.Settings = func() *ingest.Settings {
 			begun <- struct{}{}
-			return settings
+			return &settings
 		}
 	})
 	return newEndpoint(t, change...), begun
