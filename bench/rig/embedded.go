@@ -43,7 +43,7 @@ func embedded(ctx context.Context, o Options) (http.Handler, func() error, error
 	}
 	handler, err := ingest.New(ingest.Options{
 		Settings: func() *ingest.Settings { return settings },
-		Verify: verify.Verify, Ledger: l, Log: log, Used: mounts.Used,
+		Verify:   verify.Verify, Ledger: l, Log: log, Used: mounts.Used,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("make the handler: %w", err)

@@ -38,8 +38,8 @@ type refusal struct {
 
 // The refusals that are not a verification's.
 var (
-	notFound    = &refusal{status: http.StatusNotFound, cause: "not_found"}
-	wrongMethod = &refusal{status: http.StatusMethodNotAllowed, cause: "method_not_allowed"}
+	notFound        = &refusal{status: http.StatusNotFound, cause: "not_found"}
+	wrongMethod     = &refusal{status: http.StatusMethodNotAllowed, cause: "method_not_allowed"}
 	unknownEncoding = &refusal{
 		status: http.StatusUnsupportedMediaType, cause: "unsupported_encoding", rejected: true,
 		header: "Accept-Encoding", value: "identity",

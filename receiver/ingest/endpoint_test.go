@@ -86,10 +86,10 @@ func newEndpoint(t testing.TB, change ...func(*endpoint)) *endpoint {
 			settings := e.settings
 			return &settings
 		},
-		Verify:   verify.Verify,
-		Ledger:   e.ledger,
-		Now:      func() time.Time { return now },
-		Log:      slog.New(slog.NewJSONHandler(e.log, nil)),
+		Verify: verify.Verify,
+		Ledger: e.ledger,
+		Now:    func() time.Time { return now },
+		Log:    slog.New(slog.NewJSONHandler(e.log, nil)),
 		Count: func(name, cause string) {
 			e.locked(func() { e.counts[name+"/"+cause]++ })
 		},

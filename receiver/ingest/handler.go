@@ -41,8 +41,8 @@ type Settings struct {
 	Path string
 	// PublicURL is the URL, without a query, that the provider was given; empty if it is not known.
 	PublicURL string
-	Scheme  scheme.Scheme
-	Secrets []receiver.Secret
+	Scheme    scheme.Scheme
+	Secrets   []receiver.Secret
 	// Tolerance is how far a signed timestamp may be from the clock, in either direction.
 	Tolerance time.Duration
 	// MaxBodyBytes is the largest body that is read; 0 means DefaultMaxBodyBytes.
