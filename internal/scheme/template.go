@@ -194,10 +194,3 @@ func validateBoundaries(parts []Part) []error {
 }
 
 func hasLiteral(parts []Part, i int) bool { return i >= 0 && i < len(parts) && parts[i].Literal != "" }
-
-// AfterID is the literal text that follows {id} in a string to sign; empty if none does.
-func AfterID(stringToSign string) string {
-	_, rest, _ := strings.Cut(stringToSign, PlaceholderID)
-	literal, _, _ := strings.Cut(rest, "{")
-	return literal
-}

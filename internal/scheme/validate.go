@@ -80,7 +80,7 @@ func Validate(s Scheme) error {
 		problems = append(problems, errors.New("behavior.retryHorizon: it must be positive"))
 	}
 	switch s.Behavior.Rotation {
-	case RotationBoth, RotationLagging, RotationOldEventsKeepOld, RotationImmediate:
+	case "", RotationBoth, RotationLagging, RotationOldEventsKeepOld, RotationImmediate:
 	default:
 		problems = append(problems, fmt.Errorf("behavior.rotation: %q is none of Both, Lagging, OldEventsKeepOld and Immediate; "+
 			"Immediate assumes the least", s.Behavior.Rotation))

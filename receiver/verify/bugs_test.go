@@ -4,8 +4,9 @@
 package verify
 
 import (
-	"crypto/hmac"
 	"crypto/sha1" //nolint:gosec // what an attacker would downgrade to
+	"crypto/sha256"
+	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
 	"net/http"
@@ -29,83 +30,22 @@ var (
 
 const paymosBody = `{"event_id":"evt_123","event_type":"invoice.paid","version":1,"occurred_at":1700000000,"data":{"invoice_id":"inv_123"}}`
 
-func secretsOf(keys ...[]byte) []receiver.Secret {
-	var secrets []receiver.Secret
-	for _, k := range keys {
-		secrets = append(secrets, receiver.Secret{Key: k, Fingerprint: string(k)})
-	}
-	return secrets
-}
-
-// signedRequest is what a provider would send at the moment at.
-func signedRequest(t testing.TB, s scheme.Scheme, body string, at time.Time, keys ...[]byte) *Request {
-	t.Helper()
-	header, err := Sign(s, keys, Draft{EventID: "evt_123", EventType: "push", Body: []byte(body)}, at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &Request{Header: header, Body: []byte(body)}
-}
-
-func expectCause(t testing.TB, s scheme.Scheme, secrets []receiver.Secret, r *Request, cause string, status int) {
-	t.Helper()
-	got, err := Verify(s, secrets, r, now, tolerance)
-	if err == nil {
-		t.Errorf("accepted as %+v, want %s", got, cause)
-		return
-	}
-	if found := rejectionOf(t, err); found.Cause != cause || found.Status != status {
-		t.Errorf("got %s (%d), want %s (%d)", found.Cause, found.Status, cause, status)
-	}
-}
-
-func expectAccepted(t testing.TB, s scheme.Scheme, secrets []receiver.Secret, r *Request) accepted {
-	t.Helper()
-	got, err := Verify(s, secrets, r, now, tolerance)
-	if err != nil {
-		t.Errorf("rejected: %v", err)
-	}
-	return only(got)
-}
-
-// accepted is what a request with one event says, in a form that can be compared.
-type accepted struct {
-	EventID, EventType, ResourceID, Fingerprint string
-}
-
-// only returns the zero value unless there is exactly one event.
-func only(v Verified) accepted {
-	if len(v.Events) != 1 {
-		return accepted{}
-	}
-	e := v.Events[0]
-	return accepted{EventID: e.ID, EventType: e.Type, ResourceID: e.ResourceID, Fingerprint: v.Fingerprint}
-}
-
-func everyScheme(t testing.TB) map[string]scheme.Scheme {
-	t.Helper()
-	all := map[string]scheme.Scheme{"slack": described(t, slack), "shopify": described(t, shopify), "paddle": described(t, paddle)}
-	for _, name := range scheme.Names() {
-		all[name] = preset(t, name)
-	}
-	return all
-}
-
-// bodyFor has an id, a type and a resource wherever the schemes of these tests look for them.
-const bodyFor = `{"id":"evt_123","type":"invoice.paid","event_id":"evt_123","event_type":"invoice.paid","data":{"id":"r_1","invoice_id":"r_1","object":{"id":"r_1"}}}`
-
 func TestB03EmptySecretNeverVerifies(t *testing.T) {
-	for name, s := range everyScheme(t) {
+	for name, s := range macSchemes(t) {
 		t.Run(name, func(t *testing.T) {
-			r := signedRequest(t, s, bodyFor, now, key)
-			timestamp := ""
-			if parsed, err := parse(s, r.Header); err == nil {
-				timestamp = parsed.timestamp
+			r := sampleRequest(t, s, now, key)
+			v := New(s)
+			work := v.newScratch()
+			signed, err := v.parse(work, v.namesIn(r.Header), r.Header)
+			if err != nil {
+				t.Fatal(err)
 			}
-			head, _ := expand(s, "evt_123", timestamp)
-			forged := s.Signature.Prefix + encode(s.Signature.Encoding, sign(hashOf(s.Signature.Algorithm), nil, []byte(head), r.Body))
-			if s.Timestamp != nil && strings.EqualFold(s.Timestamp.Header, s.Signature.Header) {
-				forged = s.Timestamp.Prefix + timestamp + s.Signature.Separator + forged
+			if err := v.compose(work, signed, r); err != nil {
+				t.Fatal(err)
+			}
+			forged := s.Signature.Prefix + encode(s.Signature.Encoding, v.mac(work, 0, nil, work.message, r.Body))
+			if v.shared {
+				forged = s.Timestamp.Prefix + signed.timestamp + s.Signature.Separator + forged
 			}
 			r.Header.Set(s.Signature.Header, forged)
 			expectCause(t, s, []receiver.Secret{{Key: nil}, {Key: []byte{}}}, r, receiver.CauseNoSecret, 503)
@@ -117,17 +57,20 @@ func TestB03EmptySecretNeverVerifies(t *testing.T) {
 func TestB04NoSecretAndNoSignature(t *testing.T) {
 	for name, s := range everyScheme(t) {
 		t.Run(name, func(t *testing.T) {
-			r := &Request{Header: http.Header{}, Body: []byte(bodyFor)}
+			r := &Request{Method: "POST", URL: publicURL, Header: http.Header{}, Body: sampleBody(t, s)}
 			expectCause(t, s, nil, r, receiver.CauseNoSecret, 503)
 			expectCause(t, s, []receiver.Secret{{}}, r, receiver.CauseNoSecret, 503)
-			expectCause(t, s, secretsOf(key), r, receiver.CauseMissingHeader, 401)
+			cause := receiver.CauseMissingHeader
+			if s.Signature.Header == "" {
+				cause = receiver.CauseMissingSignature
+			}
+			expectCause(t, s, secretsFor(s, key), r, cause, 401)
 		})
 	}
 }
 
 func TestB05UnknownSchemeFailsClosed(t *testing.T) {
-	s := preset(t, scheme.Paymos)
-	r := signedRequest(t, s, paymosBody, now, key)
+	r := signedRequest(t, preset(t, scheme.Paymos), paymosBody, now, key)
 	for name, change := range map[string]func(*scheme.Scheme){
 		"zero":                 func(s *scheme.Scheme) { *s = scheme.Scheme{} },
 		"no algorithm":         func(s *scheme.Scheme) { s.Signature.Algorithm = "" },
@@ -136,6 +79,8 @@ func TestB05UnknownSchemeFailsClosed(t *testing.T) {
 		"timestamp not signed": func(s *scheme.Scheme) { s.StringToSign = "{body}" },
 		"no timestamp":         func(s *scheme.Scheme) { s.Timestamp = nil },
 		"unknown unit":         func(s *scheme.Scheme) { s.Timestamp.Unit = "" },
+		"no encoding":          func(s *scheme.Scheme) { s.Signature.Encoding = "" },
+		"ambiguous":            func(s *scheme.Scheme) { s.StringToSign = "{url}{timestamp}{body}" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := preset(t, scheme.Paymos)
@@ -143,8 +88,6 @@ func TestB05UnknownSchemeFailsClosed(t *testing.T) {
 			expectCause(t, s, secretsOf(key), r, receiver.CauseUnusableScheme, 503)
 		})
 	}
-	s.Signature.Encoding = ""
-	expectCause(t, s, secretsOf(key), r, receiver.CauseBadSignature, 401)
 }
 
 func TestB11FutureTimestamp(t *testing.T) {
@@ -153,11 +96,11 @@ func TestB11FutureTimestamp(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			expectCause(t, s, secretsOf(key), signedRequest(t, s, bodyFor, now.Add(24*time.Hour), key), receiver.CauseFutureTimestamp, 401)
-			expectCause(t, s, secretsOf(key), signedRequest(t, s, bodyFor, now.Add(301*time.Second), key), receiver.CauseFutureTimestamp, 401)
-			expectAccepted(t, s, secretsOf(key), signedRequest(t, s, bodyFor, now.Add(300*time.Second), key))
-			expectAccepted(t, s, secretsOf(key), signedRequest(t, s, bodyFor, now.Add(-300*time.Second), key))
-			expectCause(t, s, secretsOf(key), signedRequest(t, s, bodyFor, now.Add(-301*time.Second), key), receiver.CauseStaleTimestamp, 401)
+			expectCause(t, s, secretsFor(s, key), sampleRequest(t, s, now.Add(24*time.Hour), key), receiver.CauseFutureTimestamp, 401)
+			expectCause(t, s, secretsFor(s, key), sampleRequest(t, s, now.Add(301*time.Second), key), receiver.CauseFutureTimestamp, 401)
+			expectAccepted(t, s, secretsFor(s, key), sampleRequest(t, s, now.Add(300*time.Second), key))
+			expectAccepted(t, s, secretsFor(s, key), sampleRequest(t, s, now.Add(-300*time.Second), key))
+			expectCause(t, s, secretsFor(s, key), sampleRequest(t, s, now.Add(-301*time.Second), key), receiver.CauseStaleTimestamp, 401)
 		})
 	}
 }
@@ -188,7 +131,7 @@ func TestB12TimestampWriting(t *testing.T) {
 		if cause == receiver.CauseStaleTimestamp {
 			status = 401
 		}
-		signature := hex.EncodeToString(sign(hashOf(scheme.SHA256), key, []byte(text+"."), []byte(bodyFor)))
+		signature := hex.EncodeToString(macOf(sha256.New, key, text+"."+bodyFor))
 		header := http.Header{}
 		header.Set("Stripe-Signature", "t="+text+",v1="+signature)
 		t.Run(text, func(t *testing.T) {
@@ -198,7 +141,7 @@ func TestB12TimestampWriting(t *testing.T) {
 }
 
 func TestB12MillisecondsWhereTheSchemeHasThem(t *testing.T) {
-	s := described(t, slack)
+	s := preset(t, scheme.Slack)
 	s.Timestamp.Unit = scheme.Milliseconds
 	expectAccepted(t, s, secretsOf(key), signedRequest(t, s, bodyFor, now.Add(tolerance), key))
 	expectCause(t, s, secretsOf(key), signedRequest(t, s, bodyFor, now.Add(tolerance+time.Millisecond), key), receiver.CauseFutureTimestamp, 401)
@@ -229,13 +172,13 @@ func TestB15SeveralSignatures(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			for _, order := range [][][]byte{{other, key}, {key, other}, {other, other, key, other}} {
-				got := expectAccepted(t, s, secretsOf(key), signedRequest(t, s, bodyFor, now, order...))
+				got := expectAccepted(t, s, secretsFor(s, key), sampleRequest(t, s, now, order...))
 				if got.Fingerprint != string(key) {
 					t.Errorf("matched %q", got.Fingerprint)
 				}
-				expectAccepted(t, s, secretsOf(oldKey, key), signedRequest(t, s, bodyFor, now, order...))
+				expectAccepted(t, s, secretsFor(s, oldKey, key), sampleRequest(t, s, now, order...))
 			}
-			expectCause(t, s, secretsOf(key), signedRequest(t, s, bodyFor, now, other, oldKey), receiver.CauseBadSignature, 401)
+			expectCause(t, s, secretsFor(s, key), sampleRequest(t, s, now, other, oldKey), receiver.CauseBadSignature, 401)
 		})
 	}
 }
@@ -283,15 +226,13 @@ func TestB16SignatureWriting(t *testing.T) {
 
 func TestB18TheSenderDoesNotChooseTheAlgorithm(t *testing.T) {
 	s := preset(t, scheme.GitHub)
-	mac := hmac.New(sha1.New, key)
-	mac.Write([]byte(bodyFor))
-	weak := hex.EncodeToString(mac.Sum(nil))
+	weak := hex.EncodeToString(macOf(sha1.New, key, bodyFor))
 	r := signedRequest(t, s, bodyFor, now, key)
 	r.Header.Set("X-Hub-Signature-256", "sha1="+weak)
 	expectCause(t, s, secretsOf(key), r, receiver.CauseMissingSignature, 401)
 	r.Header.Set("X-Hub-Signature-256", "sha256="+weak)
 	expectCause(t, s, secretsOf(key), r, receiver.CauseBadSignature, 401)
-	strong := hex.EncodeToString(sign(hashOf(scheme.SHA512), key, nil, []byte(bodyFor)))
+	strong := hex.EncodeToString(macOf(sha512.New, key, bodyFor))
 	r.Header.Set("X-Hub-Signature-256", "sha512="+strong)
 	expectCause(t, s, secretsOf(key), r, receiver.CauseMissingSignature, 401)
 }
@@ -306,20 +247,23 @@ func TestB19OnlyTheLegacyHeader(t *testing.T) {
 
 func TestB20MissingOrBlankHeader(t *testing.T) {
 	for name, s := range everyScheme(t) {
+		if s.Signature.Header == "" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			for _, value := range []string{"", "   ", "\t"} {
-				r := signedRequest(t, s, bodyFor, now, key)
+				r := sampleRequest(t, s, now, key)
 				r.Header.Set(s.Signature.Header, value)
-				expectCause(t, s, secretsOf(key), r, receiver.CauseMissingHeader, 401)
+				expectCause(t, s, secretsFor(s, key), r, receiver.CauseMissingHeader, 401)
 				if s.Timestamp != nil && !strings.EqualFold(s.Timestamp.Header, s.Signature.Header) {
-					r = signedRequest(t, s, bodyFor, now, key)
+					r = sampleRequest(t, s, now, key)
 					r.Header.Set(s.Timestamp.Header, value)
-					expectCause(t, s, secretsOf(key), r, receiver.CauseMissingHeader, 401)
+					expectCause(t, s, secretsFor(s, key), r, receiver.CauseMissingHeader, 401)
 				}
 			}
-			r := signedRequest(t, s, bodyFor, now, key)
+			r := sampleRequest(t, s, now, key)
 			r.Header.Del(s.Signature.Header)
-			expectCause(t, s, secretsOf(key), r, receiver.CauseMissingHeader, 401)
+			expectCause(t, s, secretsFor(s, key), r, receiver.CauseMissingHeader, 401)
 		})
 	}
 }

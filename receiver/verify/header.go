@@ -4,10 +4,10 @@
 package verify
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"net/http"
-	"net/textproto"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,126 +30,134 @@ const (
 	mostMilliseconds  = 1e14
 )
 
-// parsed is what the headers say before anything is known to be true.
+// parsed is what the headers say before anything is known to be true. The signatures are in the scratch.
 type parsed struct {
-	timestamp  string
-	candidates [][]byte
+	id, timestamp string
 }
 
-// checkDuplicates refuses a request that repeats a header which the scheme reads: proxies and libraries disagree about
-// which of the two counts.
-func checkDuplicates(s scheme.Scheme, header http.Header) error {
-	names := []string{s.Signature.Header}
-	if s.Timestamp != nil {
-		names = append(names, s.Timestamp.Header)
-	}
-	for _, sources := range [][]scheme.Source{s.EventID, s.EventType, s.ResourceID} {
-		for _, source := range sources {
-			names = append(names, source.Header)
+// parse reads the signatures, the timestamp and a signed id. Elements with other prefixes, and signatures that cannot be
+// decoded, are passed over: providers add new versions beside the old ones.
+func (v *Verifier) parse(s *scratch, n *names, header http.Header) (parsed, error) {
+	// Proxies and libraries disagree about which of two equal headers counts.
+	for _, name := range n.all {
+		if len(header[name]) > 1 {
+			return parsed{}, reject(receiver.CauseDuplicateHeader)
 		}
 	}
-	for _, name := range names {
-		if name != "" && len(header.Values(name)) > 1 {
-			return reject(receiver.CauseDuplicateHeader)
-		}
+	signatures := first(header, n.signature)
+	if blank(signatures) {
+		return parsed{}, reject(receiver.CauseMissingHeader)
 	}
-	return nil
-}
-
-// parse reads the signatures and the timestamp. Elements with other prefixes, and signatures that cannot be decoded, are
-// passed over: providers add new versions beside the old ones.
-func parse(s scheme.Scheme, header http.Header) (parsed, error) {
-	elements, err := split(header.Get(s.Signature.Header), s.Signature.Separator)
-	if err != nil {
+	signed := parsed{id: first(header, n.id)}
+	listed, err := v.parseList(s, signatures)
+	switch {
+	case err != nil:
 		return parsed{}, err
-	}
-	timestamp, err := timestampOf(s, header, elements)
-	if err != nil {
-		return parsed{}, err
-	}
-	out := parsed{timestamp: timestamp}
-	found := false
-	for _, element := range elements {
-		text, ok := strings.CutPrefix(element, s.Signature.Prefix)
-		if !ok {
-			continue
-		}
-		found = true
-		if candidate, ok := decode(s.Signature.Encoding, text); ok {
-			out.candidates = append(out.candidates, candidate)
+	case v.shared && !listed.hasTimestamp:
+		return parsed{}, reject(receiver.CauseMissingTimestamp)
+	case v.shared:
+		signed.timestamp = listed.timestamp
+	case v.scheme.Timestamp != nil:
+		if signed.timestamp, err = v.ownTimestamp(first(header, n.timestamp)); err != nil {
+			return parsed{}, err
 		}
 	}
-	if !found {
+	if !listed.hasSignature {
 		return parsed{}, reject(receiver.CauseMissingSignature)
 	}
-	return out, nil
+	return signed, nil
 }
 
-// split cuts a header into its elements. Blanks are part of an element: a prefix matches exactly or not at all.
-func split(value, separator string) ([]string, error) {
-	if strings.TrimSpace(value) == "" {
-		return nil, reject(receiver.CauseMissingHeader)
+func first(header http.Header, name string) string {
+	if values := header[name]; len(values) > 0 {
+		return values[0]
 	}
-	if separator == "" {
-		return []string{value}, nil
-	}
-	if strings.Count(value, separator) >= maxElements {
-		return nil, reject(receiver.CauseMalformedHeader)
-	}
-	elements := strings.Split(value, separator)
-	if slices.Contains(elements, "") {
-		return nil, reject(receiver.CauseMalformedHeader)
-	}
-	return elements, nil
+	return ""
 }
 
-// timestampOf returns the text of the timestamp; empty if the scheme has none.
-func timestampOf(s scheme.Scheme, header http.Header, elements []string) (string, error) {
-	t := s.Timestamp
-	if t == nil {
-		return "", nil
+func blank(text string) bool { return strings.TrimSpace(text) == "" }
+
+func (v *Verifier) ownTimestamp(value string) (string, error) {
+	if blank(value) {
+		return "", reject(receiver.CauseMissingHeader)
 	}
-	if textproto.CanonicalMIMEHeaderKey(t.Header) != textproto.CanonicalMIMEHeaderKey(s.Signature.Header) {
-		value := header.Get(t.Header)
-		if strings.TrimSpace(value) == "" {
-			return "", reject(receiver.CauseMissingHeader)
-		}
-		text, ok := strings.CutPrefix(value, t.Prefix)
-		if !ok {
-			return "", reject(receiver.CauseBadTimestamp)
-		}
-		return text, nil
-	}
-	var text string
-	found := false
-	for _, element := range elements {
-		rest, ok := strings.CutPrefix(element, t.Prefix)
-		if !ok {
-			continue
-		}
-		if found {
-			return "", reject(receiver.CauseMalformedHeader)
-		}
-		text, found = rest, true
-	}
-	if !found {
-		return "", reject(receiver.CauseMissingTimestamp)
+	text, ok := strings.CutPrefix(value, v.scheme.Timestamp.Prefix)
+	if !ok {
+		return "", reject(receiver.CauseBadTimestamp)
 	}
 	return text, nil
 }
 
-// decode accepts hexadecimal in either case, and of base64 the one canonical writing: one signature, one text.
-func decode(encoding scheme.Encoding, text string) ([]byte, bool) {
-	switch encoding {
-	case scheme.Hex:
-		signature, err := hex.DecodeString(text)
-		return signature, err == nil
-	case scheme.Base64:
-		signature, err := base64.StdEncoding.Strict().DecodeString(text)
-		return signature, err == nil && base64.StdEncoding.EncodeToString(signature) == text
-	case scheme.Raw:
+// list is what the signature's header has.
+type list struct {
+	timestamp                  string
+	hasTimestamp, hasSignature bool
+}
+
+// parseList reads the elements of the signature's header. Blanks are part of an element: a prefix matches exactly or not at
+// all.
+func (v *Verifier) parseList(s *scratch, value string) (list, error) {
+	var out list
+	separator := v.scheme.Signature.Separator
+	s.candidates = s.candidates[:0]
+	for count, more := 0, true; more; count++ {
+		element := value
+		if more = false; separator != "" {
+			element, value, more = strings.Cut(value, separator)
+			if element == "" || count == maxElements {
+				return list{}, reject(receiver.CauseMalformedHeader)
+			}
+		}
+		if text, ok := strings.CutPrefix(element, v.scheme.Signature.Prefix); ok {
+			out.hasSignature = true
+			v.candidate(s, text)
+		}
+		if !v.shared {
+			continue
+		}
+		if text, ok := strings.CutPrefix(element, v.scheme.Timestamp.Prefix); ok {
+			if out.hasTimestamp {
+				return list{}, reject(receiver.CauseMalformedHeader)
+			}
+			out.timestamp, out.hasTimestamp = text, true
+		}
 	}
-	return nil, false
+	return out, nil
+}
+
+// strictBase64 refuses stray bits, and together with the right length everything but the one canonical writing.
+var strictBase64 = base64.StdEncoding.Strict()
+
+// candidate decodes a signature and keeps it if it can be one. Hexadecimal is accepted in either case, and of base64 the one
+// canonical writing: one signature, one text.
+func (v *Verifier) candidate(s *scratch, text string) {
+	at := len(s.candidates)
+	s.text = append(s.text[:0], text...)
+	switch v.scheme.Signature.Encoding {
+	case scheme.Hex:
+		if len(text) != hex.EncodedLen(v.size) {
+			return
+		}
+		s.candidates = slices.Grow(s.candidates, v.size)[:at+v.size]
+		if _, err := hex.Decode(s.candidates[at:], s.text); err != nil {
+			s.candidates = s.candidates[:at]
+		}
+	case scheme.Base64:
+		if len(text) != base64.StdEncoding.EncodedLen(v.size) {
+			return
+		}
+		room := base64.StdEncoding.DecodedLen(len(text))
+		s.candidates = slices.Grow(s.candidates, room)[:at+room]
+		n, err := strictBase64.Decode(s.candidates[at:], s.text)
+		if err != nil || n != v.size {
+			n = 0
+		}
+		s.candidates = s.candidates[:at+n]
+	case scheme.Raw:
+		// A token has any length: its digest is compared with that of the secret.
+		sum := sha256.Sum256(s.text)
+		s.candidates = append(s.candidates, sum[:]...)
+	}
 }
 
 // checkTime compares a timestamp with now, in whole units, as providers' own libraries do.

@@ -5,92 +5,18 @@ package verify
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
-	"time"
-	"unicode/utf8"
-
-	"pgregory.net/rapid"
 
 	"github.com/hookonce/hookonce/internal/scheme"
-	"github.com/hookonce/hookonce/receiver"
 )
-
-// TestSignThenVerify: what Sign signs, Verify accepts; with any one bit of it changed, it does not.
-func TestSignThenVerify(t *testing.T) {
-	schemes := everyScheme(t)
-	rapid.Check(t, func(t *rapid.T) {
-		s := schemes[rapid.SampledFrom(slices.Sorted(keysOf(schemes))).Draw(t, "scheme")]
-		s.Signature.Algorithm = rapid.SampledFrom([]scheme.Algorithm{scheme.SHA256, scheme.SHA384, scheme.SHA512}).Draw(t, "algorithm")
-		secret := rapid.SliceOfN(rapid.Byte(), 1, 80).Draw(t, "key")
-		other := append(slices.Clone(secret), 'x')
-		id := rapid.StringMatching(`[!-,/-~]{1,255}`).Draw(t, "id")
-		encodedID, err := json.Marshal(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body := fmt.Appendf(nil, `{"id":%s,"event_id":%s,"x":%d}`, encodedID, encodedID, rapid.Int().Draw(t, "x"))
-		at := time.Unix(rapid.Int64Range(1, 4_000_000_000).Draw(t, "at"), 0)
-		header, err := Sign(s, [][]byte{secret}, Draft{EventID: id, Body: body}, at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		received := at.Add(time.Duration(rapid.Int64Range(-300, 300).Draw(t, "skew")) * time.Second)
-		r := &Request{Header: header, Body: body}
-		secrets := []receiver.Secret{{Key: other, Fingerprint: "other"}, {Key: secret, Fingerprint: "right"}}
-		got, err := Verify(s, secrets, r, received, tolerance)
-		if err != nil || got.Events[0].ID != id || got.Fingerprint != "right" {
-			t.Fatalf("got %+v, %v", got, err)
-		}
-		mutate(t, s, r)
-		if got, err := Verify(s, secrets, r, received, tolerance); err == nil {
-			t.Fatalf("a changed request was accepted as %+v", got)
-		}
-	})
-}
-
-// mutate changes one bit of something that is signed, or of the signature.
-func mutate(t *rapid.T, s scheme.Scheme, r *Request) {
-	var headers []string
-	for _, name := range []string{s.Signature.Header, "Webhook-Id", "Webhook-Timestamp", "X-Slack-Request-Timestamp"} {
-		if r.Header.Get(name) != "" {
-			headers = append(headers, name)
-		}
-	}
-	what := rapid.SampledFrom(append(headers, "body")).Draw(t, "what")
-	target := []byte(r.Header.Get(what))
-	if what == "body" {
-		target = r.Body
-	}
-	at := rapid.IntRange(0, len(target)-1).Draw(t, "at byte")
-	bit := rapid.IntRange(0, 7).Draw(t, "bit")
-	changed := slices.Clone(target)
-	changed[at] ^= 1 << bit
-	if what == "body" {
-		r.Body = changed
-		return
-	}
-	if s.Signature.Encoding == scheme.Hex && strings.EqualFold(string(changed), string(target)) && !strings.ContainsAny(string(target[at]), "tvsh") {
-		// Hexadecimal digits mean the same in either case.
-		changed[at] = 'g'
-	}
-	r.Header[http.CanonicalHeaderKey(what)] = []string{string(changed)}
-}
-
-func keysOf(m map[string]scheme.Scheme) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
-}
 
 // FuzzSignatureHeader: only a header with one timestamp and the right signature as a whole element is accepted.
 func FuzzSignatureHeader(f *testing.F) {
@@ -102,7 +28,7 @@ func FuzzSignatureHeader(f *testing.F) {
 		}
 	}
 	s, _ := scheme.Preset(scheme.Paymos)
-	want := hex.EncodeToString(sign(hashOf(scheme.SHA256), key, []byte("1700000000."), []byte(paymosBody)))
+	want := hex.EncodeToString(macOf(sha256.New, key, "1700000000."+paymosBody))
 	f.Add("t=1700000000,v1=" + want)
 	f.Fuzz(func(t *testing.T, value string) {
 		r := &Request{Header: http.Header{"X-Webhook-Signature": {value}}, Body: []byte(paymosBody)}
@@ -145,11 +71,16 @@ func FuzzSignature(f *testing.F) {
 			}
 		}
 	}
+	s, _ := scheme.Preset(scheme.Paymos)
+	v := New(s)
+	work := v.newScratch()
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, encoding := range []scheme.Encoding{scheme.Hex, scheme.Base64} {
-			signature, ok := decode(encoding, text)
-			again := encode(encoding, signature)
-			if ok && again != text && !(encoding == scheme.Hex && again == strings.ToLower(text)) {
+			v.scheme.Signature.Encoding = encoding
+			work.candidates = work.candidates[:0]
+			v.candidate(work, text)
+			again := encode(encoding, work.candidates)
+			if len(work.candidates) > 0 && again != text && !(encoding == scheme.Hex && again == strings.ToLower(text)) {
 				t.Fatalf("%s %q was read as %q", encoding, text, again)
 			}
 		}
@@ -165,14 +96,21 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Add([]byte(`{"id":"a","id":"b","data":{"id":1}}`))
 	f.Add([]byte(`{"id":"\ud83d","data":{"id":"\u0000"}} `))
+	v := New(described(f, scheme.Scheme{
+		Signature:  scheme.Signature{Header: "X-Test-Signature"},
+		EventID:    []scheme.Source{{Path: []string{"id"}}},
+		EventType:  []scheme.Source{{Path: []string{"data", "id"}}},
+		ResourceID: []scheme.Source{{Path: []string{"data"}}},
+	}))
+	work := v.newScratch()
 	f.Fuzz(func(t *testing.T, body []byte) {
 		before := bytes.Clone(body)
-		values, err := scan(body, [][]string{{"id"}, {"data", "id"}, {"data"}})
+		err := work.scan(body, v.tree)
 		if !bytes.Equal(before, body) {
 			t.Fatal("the body was changed")
 		}
-		if err == nil && utf8.Valid(body) {
-			compare(t, body, values)
+		if err == nil {
+			compare(t, body, work.values)
 		}
 	})
 }
@@ -188,7 +126,8 @@ func compare(t *testing.T, body []byte, values []value) {
 	top, _ := document.(map[string]any)
 	data, _ := top["data"].(map[string]any)
 	for i, want := range []any{top["id"], data["id"], top["data"]} {
-		if got := values[i]; got != theirs(want) {
+		theirs := theirs(want)
+		if got := values[i]; got.kind != theirs.kind || string([]rune(string(got.text))) != string(theirs.text) {
 			t.Fatalf("%q: value %d is %+v, and encoding/json has %v", body, i, got, want)
 		}
 	}
@@ -198,13 +137,15 @@ func theirs(v any) value {
 	switch v := v.(type) {
 	case nil:
 		return value{}
+	case bool:
+		return value{boolean, []byte(strconv.FormatBool(v))}
 	case json.Number:
-		return value{kind: number, text: v.String()}
+		return value{number, []byte(v.String())}
 	case string:
 		if v == "" {
 			return value{}
 		}
-		return value{kind: text, text: v}
+		return value{text, []byte(v)}
 	}
 	return value{kind: other}
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -16,112 +15,152 @@ import (
 var (
 	errDuplicateName = errors.New("a member that is read is there twice")
 	errTrailingData  = errors.New("there is more than one value")
+	errNoBatch       = errors.New("the events of the batch are not where they should be")
 )
 
-// scanner walks one JSON document token by token and keeps the values at the wanted paths. It reads the bytes in place;
-// the depth of what it skips is bounded by the tokenizer (10,000), and its own recursion by the length of the paths.
-type scanner struct {
-	decoder *jsontext.Decoder
-	paths   [][]string
-	values  []value
+// lenient is how documents are read: what a name that is not read, or a text in it, looks like is not our business.
+var lenient = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+
+// kind is what was found where a value may be.
+type kind int
+
+const (
+	// absent: not there, null, or the empty string; the next source is asked.
+	absent kind = iota
+	// text is a JSON string or a header.
+	text
+	// number is a JSON number.
+	number
+	// boolean is true or false.
+	boolean
+	// other is a JSON object or array: nothing that a text can be made of.
+	other
+)
+
+// value is what was found at one place, as it is written; strings are unescaped. Its text may be a part of the document.
+type value struct {
+	kind kind
+	text []byte
 }
 
-// scan returns the value at each path. The whole document must be JSON; names may be repeated and strings may be invalid
-// UTF-8 where nothing is read, but not on the way to a wanted value. Without paths the body may be anything.
-func scan(body []byte, paths [][]string) ([]value, error) {
-	values := make([]value, len(paths))
-	if len(paths) == 0 {
-		return values, nil
-	}
-	s := &scanner{
-		decoder: jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)),
-		paths:   paths,
-		values:  values,
-	}
-	all := make([]int, len(paths))
-	for i := range paths {
-		all[i] = i
-	}
-	if err := s.value(all, 0); err != nil {
-		return nil, err
-	}
-	if _, err := s.decoder.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, errTrailingData
-	}
-	return s.values, nil
+// node is a place in a document that is read, or on the way to one.
+type node struct {
+	name string
+	// index of the value that is here; -1 if none is read.
+	index    int
+	children []*node
+	// id is the place of this node in scratch.seen.
+	id int
 }
 
-// value reads the next value, which is at the first depth names of the paths in active.
-func (s *scanner) value(active []int, depth int) error {
-	kind := s.decoder.PeekKind()
-	var deeper []int
-	for _, i := range active {
-		if len(s.paths[i]) > depth {
-			deeper = append(deeper, i)
-		} else {
-			s.values[i].kind = other
+// scan puts the values of the tree into s.values. The whole document must be JSON; names may be repeated and strings may be
+// invalid UTF-8 where nothing is read, but not on the way to a wanted value. It reads the bytes in place; the depth of what
+// it skips is bounded by the tokenizer (10,000), and its own recursion by the length of the paths.
+func (s *scratch) scan(document []byte, root *node) error {
+	clear(s.values)
+	s.open(document)
+	err := s.value(root)
+	return s.close(document, err)
+}
+
+func (s *scratch) open(document []byte) {
+	s.reader = *bytes.NewBuffer(document)
+	s.decoder.Reset(&s.reader, lenient...)
+}
+
+// close checks that nothing follows the value that was read.
+func (s *scratch) close(document []byte, err error) error {
+	if err == nil {
+		if _, end := s.decoder.ReadToken(); !errors.Is(end, io.EOF) {
+			err = errTrailingData
 		}
 	}
-	if kind == jsontext.KindBeginObject && len(deeper) > 0 {
-		return s.object(deeper, depth)
+	if len(document) > maxKept {
+		// Or the decoder would hold on to it until the next request.
+		s.reader = bytes.Buffer{}
+		s.decoder.Reset(&s.reader)
 	}
-	if kind == jsontext.KindBeginObject || kind == jsontext.KindBeginArray {
-		return s.skip()
+	return err
+}
+
+// value reads the next value, which is at n.
+func (s *scratch) value(n *node) error {
+	next := s.decoder.PeekKind()
+	if next == jsontext.KindBeginObject && len(n.children) > 0 {
+		if n.index >= 0 {
+			s.values[n.index].kind = other
+		}
+		return s.object(n)
 	}
-	token, err := s.decoder.ReadToken()
+	raw, err := s.decoder.ReadValue()
 	if err != nil {
 		return fmt.Errorf("read a value: %w", err)
 	}
-	found := valueOf(token)
-	for _, i := range active {
-		if len(s.paths[i]) == depth {
-			s.values[i] = found
-		}
+	if n.index >= 0 {
+		s.values[n.index] = valueOf(next, raw)
 	}
 	return nil
 }
 
-func valueOf(token jsontext.Token) value {
-	kind := token.Kind()
-	if kind == jsontext.KindNumber {
-		return value{kind: number, text: token.String()}
-	}
-	if kind == jsontext.KindNull {
+func valueOf(next jsontext.Kind, raw jsontext.Value) value {
+	switch next {
+	case jsontext.KindNull:
 		return value{}
-	}
-	if kind != jsontext.KindString {
+	case jsontext.KindTrue, jsontext.KindFalse:
+		return value{boolean, raw}
+	case jsontext.KindNumber:
+		return value{number, raw}
+	case jsontext.KindString:
+		if content := unquote(nil, raw); len(content) > 0 {
+			return value{text, content}
+		}
+		return value{}
+	default:
 		return value{kind: other}
 	}
-	if content := token.String(); content != "" {
-		return value{kind: text, text: content}
-	}
-	return value{}
 }
 
-// object reads an object whose members some of the paths go through.
-func (s *scanner) object(active []int, depth int) error {
+// unquote returns what a JSON string says: a part of it if nothing is escaped, and otherwise appended to room. What is no
+// Unicode is replaced, which is its only error.
+func unquote(room []byte, raw jsontext.Value) []byte {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1]
+	}
+	content, _ := jsontext.AppendUnquote(room, raw) //nolint:errcheck // see above
+	return content
+}
+
+// object reads an object some of whose members are read.
+func (s *scratch) object(n *node) error {
+	for _, child := range n.children {
+		s.seen[child.id] = false
+	}
+	return s.members(func(name []byte) error {
+		for _, child := range n.children {
+			if child.name != string(name) {
+				continue
+			}
+			if s.seen[child.id] {
+				return errDuplicateName
+			}
+			s.seen[child.id] = true
+			return s.value(child)
+		}
+		return s.skip()
+	})
+}
+
+// members reads an object and calls read in front of each member's value.
+func (s *scratch) members(read func(name []byte) error) error {
 	if _, err := s.decoder.ReadToken(); err != nil {
 		return fmt.Errorf("read an object: %w", err)
 	}
-	var seen []string
 	for s.decoder.PeekKind() != jsontext.KindEndObject {
-		token, err := s.decoder.ReadToken()
+		raw, err := s.decoder.ReadValue()
 		if err != nil {
 			return fmt.Errorf("read a name: %w", err)
 		}
-		name := token.String()
-		wanted := s.wanted(active, depth, name)
-		if len(wanted) == 0 {
-			if err := s.skip(); err != nil {
-				return err
-			}
-			continue
-		}
-		if slices.Contains(seen, name) {
-			return errDuplicateName
-		}
-		seen = append(seen, name)
-		if err := s.value(wanted, depth+1); err != nil {
+		if err := read(unquote(s.name[:0], raw)); err != nil {
 			return err
 		}
 	}
@@ -131,18 +170,8 @@ func (s *scanner) object(active []int, depth int) error {
 	return nil
 }
 
-func (s *scanner) wanted(active []int, depth int, name string) []int {
-	var wanted []int
-	for _, i := range active {
-		if s.paths[i][depth] == name {
-			wanted = append(wanted, i)
-		}
-	}
-	return wanted
-}
-
-func (s *scanner) skip() error {
-	if err := s.decoder.SkipValue(); err != nil {
+func (s *scratch) skip() error {
+	if _, err := s.decoder.ReadValue(); err != nil {
 		return fmt.Errorf("skip a value: %w", err)
 	}
 	return nil

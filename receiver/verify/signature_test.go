@@ -48,14 +48,14 @@ func TestAllSecretsExpired(t *testing.T) {
 func TestDuplicateHeaders(t *testing.T) {
 	for name, s := range everyScheme(t) {
 		t.Run(name, func(t *testing.T) {
-			for header := range signedRequest(t, s, bodyFor, now, key).Header {
-				r := signedRequest(t, s, bodyFor, now, key)
+			for header := range sampleRequest(t, s, now, key).Header {
+				r := sampleRequest(t, s, now, key)
 				r.Header.Add(header, r.Header.Get(header))
 				if header == "Content-Type" {
-					expectAccepted(t, s, secretsOf(key), r)
+					expectAccepted(t, s, secretsFor(s, key), r)
 					continue
 				}
-				expectCause(t, s, secretsOf(key), r, receiver.CauseDuplicateHeader, 400)
+				expectCause(t, s, secretsFor(s, key), r, receiver.CauseDuplicateHeader, 400)
 			}
 		})
 	}
@@ -65,8 +65,11 @@ func TestDuplicateHeaders(t *testing.T) {
 // or on two empty values, is how verifiers were broken before.
 func TestOnlyTheWholeSignature(t *testing.T) {
 	for name, s := range everyScheme(t) {
+		if s.Signature.Header == "" {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
-			r := signedRequest(t, s, bodyFor, now, key)
+			r := sampleRequest(t, s, now, key)
 			whole := r.Header.Get(s.Signature.Header)
 			at := strings.Index(whole, s.Signature.Prefix) + len(s.Signature.Prefix)
 			before, signature := whole[:at], whole[at:]
@@ -84,7 +87,7 @@ func TestOnlyTheWholeSignature(t *testing.T) {
 			}
 			refuse(t, s, r, before+strings.Repeat("0", len(signature)))
 			r.Header.Set(s.Signature.Header, whole)
-			expectAccepted(t, s, secretsOf(key), r)
+			expectAccepted(t, s, secretsFor(s, key), r)
 		})
 	}
 }
@@ -92,7 +95,7 @@ func TestOnlyTheWholeSignature(t *testing.T) {
 func refuse(t *testing.T, s scheme.Scheme, r *Request, value string) {
 	t.Helper()
 	r.Header.Set(s.Signature.Header, value)
-	if got, err := Verify(s, secretsOf(key), r, now, tolerance); err == nil {
+	if got, err := Verify(s, secretsFor(s, key), r, now, tolerance); err == nil {
 		t.Errorf("accepted %q as %+v", value, got)
 	}
 }
@@ -153,9 +156,9 @@ func TestSignedIDCannotBeShifted(t *testing.T) {
 
 // TestPlaceholdersAreReplacedOnce: an id that looks like a placeholder is signed as it is.
 func TestPlaceholdersAreReplacedOnce(t *testing.T) {
-	s := preset(t, scheme.StandardWebhooks)
-	text, ok := expand(s, "{timestamp}", "1700000000")
-	if !ok || text != "{timestamp}.1700000000." {
+	v := New(preset(t, scheme.StandardWebhooks))
+	text, split := v.write(nil, parsed{id: "{timestamp}", timestamp: "1700000000"}, "POST", "", nil)
+	if string(text) != "{timestamp}.1700000000." || split != len(text) {
 		t.Errorf("got %q", text)
 	}
 }
@@ -164,7 +167,8 @@ func TestSign(t *testing.T) {
 	second := []byte("whsec_another_secret")
 	for name, s := range everyScheme(t) {
 		t.Run(name, func(t *testing.T) {
-			header, err := Sign(s, [][]byte{key, second}, Draft{EventID: "evt_123", ContentType: "text/plain", Body: []byte(bodyFor)}, now)
+			draft := Draft{EventID: "evt_123", ContentType: "text/plain", URL: publicURL, Body: sampleBody(t, s)}
+			r, err := SignRequest(s, signingKeys(s, key, second), draft, now)
 			if s.Signature.Separator == "" {
 				if err == nil {
 					t.Error("two signatures went into a header that holds one")
@@ -174,11 +178,11 @@ func TestSign(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if header.Get("Content-Type") != "text/plain" {
-				t.Errorf("Content-Type %q", header.Get("Content-Type"))
+			if r.Header.Get("Content-Type") != "text/plain" {
+				t.Errorf("Content-Type %q", r.Header.Get("Content-Type"))
 			}
 			for _, only := range [][]byte{key, second} {
-				expectAccepted(t, s, secretsOf(only), &Request{Header: header, Body: []byte(bodyFor)})
+				expectAccepted(t, s, secretsFor(s, only), r)
 			}
 		})
 	}
