@@ -1,0 +1,102 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookonce/hookonce/receiver/doctor"
+	"github.com/hookonce/hookonce/receiver/verify"
+)
+
+const doctorExample = `  receiver doctor --endpoint endpoint.yaml --secret-file ./secret < request.http
+
+  # was it signed with the secret before the last rotation?
+  receiver doctor --endpoint endpoint.yaml --secret-file ./current --expired-secret-file ./former < request.http`
+
+// errNotVerified ends doctor with the exit code of a rejection; what there is to say is printed already.
+var errNotVerified = errors.New("the delivery does not verify")
+
+func newDoctor(std streams) *cobra.Command {
+	f := &captureFlags{}
+	output := "text"
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Say why a captured delivery is rejected, and which single change would make it verify",
+		Long: "Read a raw HTTP/1.1 request from standard input, and say in plain words why the endpoint's receivers reject it and\n" +
+			"which single change would make it verify. No secret is printed, nor anything that is made from one. Exits with 0 if the\n" +
+			"delivery verifies, 1 if it does not, and 2 if nothing could be judged.",
+		Example: doctorExample,
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if output != "text" && output != "json" {
+				return usagef("--output %q is neither text nor json", output)
+			}
+			c, err := f.read(std.in)
+			if err != nil {
+				return err
+			}
+			return c.diagnose(std.out, output == "json")
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().StringVarP(&output, "output", "o", output, "text or json")
+	return cmd
+}
+
+func (c *capture) diagnose(out io.Writer, asJSON bool) error {
+	diagnosis := doctor.Diagnose(doctor.Case{
+		Scheme: c.endpoint.Scheme, Secrets: c.secrets, Request: c.request, Host: c.host, Now: c.now, Tolerance: c.endpoint.Tolerance,
+	}, verify.Verify)
+	diagnosis.Notes = append(diagnosis.Notes, c.warnings...)
+	if asJSON {
+		if err := printJSON(out, diagnosis); err != nil {
+			return err
+		}
+	} else if _, err := io.WriteString(out, inWords(diagnosis)); err != nil {
+		return fmt.Errorf("print the diagnosis: %w", err)
+	}
+	if !diagnosis.Verifies {
+		return errNotVerified
+	}
+	return nil
+}
+
+// inWords writes a diagnosis for people.
+func inWords(d doctor.Diagnosis) string {
+	var out strings.Builder
+	if d.Verifies {
+		fmt.Fprintf(&out, "It verifies: %s.\n", d.Explanation)
+	} else {
+		fmt.Fprintf(&out, "Rejected, %s: %s.\n", d.Reason, d.Explanation)
+	}
+	if len(d.Findings) > 0 {
+		out.WriteString("\nThis alone would make it verify:\n")
+	}
+	for _, finding := range d.Findings {
+		about := ""
+		if finding.Secret != nil {
+			about = fmt.Sprintf(" (secret %d)", *finding.Secret)
+		}
+		fmt.Fprintf(&out, "  %s%s: %s.\n", finding.Name, about, finding.Message)
+	}
+	if len(d.Tried) > 0 {
+		out.WriteString("\nNo single change that we know of makes it verify. Most likely it was signed with another secret, or over other bytes.\nTried:\n")
+		for _, tried := range d.Tried {
+			fmt.Fprintf(&out, "  - %s\n", tried)
+		}
+	}
+	if len(d.Notes) > 0 {
+		out.WriteString("\nNotes:\n")
+	}
+	for _, note := range d.Notes {
+		fmt.Fprintf(&out, "  - %s\n", note)
+	}
+	return out.String()
+}
