@@ -81,7 +81,8 @@ func spoil(random *rand.Rand, s scheme.Scheme, r *http.Request, content string) 
 	return "another body"
 }
 
-func TestBodyLimit(t *testing.T) {
+// TestB36BodyLimitIsExact: declared or chunked, one byte more is refused, and nothing is ever cut.
+func TestB36BodyLimitIsExact(t *testing.T) {
 	const limit = 4096
 	e := newEndpoint(t)
 	server := e.serve(t)

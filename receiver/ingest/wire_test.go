@@ -72,8 +72,9 @@ func signatureLine(t *testing.T, content string) string {
 	return "X-Webhook-Signature: " + signatureOf(t, paymos, content).Get("X-Webhook-Signature") + "\r\n"
 }
 
-// TestExpectContinue: a refusal that does not need the body comes instead of 100 Continue; otherwise the body is asked for.
-func TestExpectContinue(t *testing.T) {
+// TestB41ExpectContinue: a refusal that does not need the body comes at once instead of 100 Continue; otherwise the body is
+// asked for.
+func TestB41ExpectContinue(t *testing.T) {
 	e := newEndpoint(t)
 	address := e.serve(t).Listener.Addr().String()
 	for name, test := range map[string]struct {
@@ -94,7 +95,11 @@ func TestExpectContinue(t *testing.T) {
 			w := dial(t, address)
 			started := time.Now()
 			w.write(test.line + " HTTP/1.1\r\nHost: x\r\n" + test.headers + "Expect: 100-continue\r\n\r\n")
-			if status, content, header := w.answer(); status != test.status || header.Get("Connection") != "close" {
+			status, content, header := w.answer()
+			if took := time.Since(started); took > 100*time.Millisecond && name != "without Expect" {
+				t.Errorf("answered after %v", took)
+			}
+			if status != test.status || header.Get("Connection") != "close" {
 				t.Errorf("got %d %s, Connection %q, want %d", status, content, header.Get("Connection"), test.status)
 			}
 			if _, err := w.reader.ReadByte(); !errors.Is(err, io.EOF) {
