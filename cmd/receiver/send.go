@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,11 +16,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookonce/hookonce/internal/scheme"
+	"github.com/hookonce/hookonce/receiver/verify"
 )
 
 // sendFlags are what `receiver send` was asked for.
 type sendFlags struct {
-	url, scheme, configDir         string
+	url, publicURL                 string
+	scheme, configDir              string
 	secretFiles, headers           []string
 	eventID, eventType, resourceID string
 	body, bodyTemplate             string
@@ -54,6 +57,7 @@ func newSend(std streams) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.url, "url", "", "where to send (required)")
+	flags.StringVar(&f.publicURL, "public-url", "", "URL that the provider was given, for schemes that sign it (default: that of --url)")
 	flags.StringVar(&f.scheme, "scheme", "", "scheme to sign with: "+strings.Join(scheme.Names(), ", "))
 	flags.StringVar(&f.configDir, "config-dir", "", "folder with a receiver's configuration, whose scheme is signed with")
 	flags.StringArrayVar(&f.secretFiles, "secret-file", nil, "file with a signing secret; with several, all sign in one header (required)")
@@ -109,6 +113,7 @@ func (f *sendFlags) sender(stdin io.Reader) (*sender, error) {
 	}
 	s.draft.EventID, s.draft.EventType, s.draft.ResourceID = f.eventID, f.eventType, f.resourceID
 	s.draft.ContentType = s.header.Get("Content-Type")
+	s.draft.URL = cmp.Or(f.publicURL, f.url)
 	s.draft.Body, err = f.readBody(described, stdin)
 	return s, err
 }
@@ -152,7 +157,7 @@ func readKey(s scheme.Scheme, file string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read a signing secret: %w", err)
 	}
-	key, err := s.Key.Decode(text)
+	key, err := s.SigningKey().Decode(text)
 	if err != nil {
 		return nil, fmt.Errorf("signing secret in %s: %w", file, err)
 	}
@@ -181,6 +186,6 @@ func (f *sendFlags) readBody(s scheme.Scheme, stdin io.Reader) ([]byte, error) {
 		replacer := strings.NewReplacer("{event_id}", f.eventID, "{event_type}", f.eventType, "{resource_id}", f.resourceID)
 		return []byte(replacer.Replace(string(template))), nil
 	default:
-		return defaultBody(s, f.eventID, f.eventType, f.resourceID)
+		return verify.Body(s, f.eventID, f.eventType, f.resourceID)
 	}
 }

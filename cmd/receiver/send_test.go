@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -15,19 +16,25 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/hookonce/hookonce/internal/scheme"
 	"github.com/hookonce/hookonce/receiver"
 	"github.com/hookonce/hookonce/receiver/verify"
 )
 
-// secretTexts are secrets of each preset.
+// secretTexts are secrets of presets whose secrets are not any text of some length.
 var secretTexts = map[string]string{
-	scheme.Paymos:           "a-signing-secret-of-paymos",
-	scheme.StandardWebhooks: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-	scheme.Stripe:           "whsec_a-signing-secret-of-stripe",
-	scheme.GitHub:           "a-signing-secret",
+	scheme.Paymos:                  "a-signing-secret-of-paymos",
+	scheme.StandardWebhooks:        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+	scheme.StandardWebhooksEd25519: "whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg==",
+	scheme.Svix:                    "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+	scheme.OpenAI:                  "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+	scheme.GitLab:                  "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+	scheme.Adyen:                   "DFB1EB5485895CFA84146406857104ABB4CBCABDC8AAF103A624C8F6A3EAAB00",
+}
+
+// publicKeys verify what is signed with the secret text of the same preset.
+var publicKeys = map[string]string{
+	scheme.StandardWebhooksEd25519: "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4=",
 }
 
 func writeFile(t *testing.T, text string) string {
@@ -41,33 +48,53 @@ func TestSendIsVerifiedInEveryScheme(t *testing.T) {
 	for _, name := range scheme.Names() {
 		t.Run(name, func(t *testing.T) {
 			preset, _ := scheme.Preset(name)
-			key, err := preset.Key.Decode([]byte(secretTexts[name]))
+			secret := cmp.Or(secretTexts[name], "a-signing-secret-of-any-provider")
+			key, err := preset.Key.Decode([]byte(cmp.Or(publicKeys[name], secret)))
 			must(t, err)
+			const public = "https://hooks.example.com/hook"
+			verified := 0
 			server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
-				got, err := verify.Verify(preset, []receiver.Secret{{Key: key, Fingerprint: "f"}},
-					&receiver.Request{Header: r.Header, Body: body}, time.Now(), time.Minute)
-				want := receiver.Verified{Fingerprint: "f", Events: []receiver.VerifiedEvent{
-					{ID: "evt_1", Type: "invoice.paid", ResourceID: "inv_1", Body: body},
-				}}
-				if len(preset.ResourceID) == 0 {
-					want.Events[0].ResourceID = ""
+				request := &receiver.Request{Method: r.Method, URL: public, Header: r.Header, Body: body}
+				if r.URL.RawQuery != "" {
+					request.URL += "?" + r.URL.RawQuery
 				}
-				if err != nil || !cmp.Equal(got, want) {
-					t.Errorf("verified as %+v, %v; want %+v", got, err, want)
+				got, err := verify.Verify(preset, []receiver.Secret{{Key: key, Fingerprint: "f"}}, request, time.Now(), time.Minute)
+				if err != nil || len(got.Events) != 1 || got.Fingerprint != "f" {
+					t.Errorf("verified as %+v, %v", got, err)
+					return
 				}
+				verified++
+				checkSent(t, preset, got.Events[0])
 				if r.Header.Get("X-Extra") != "yes" {
 					t.Errorf("headers %v, want X-Extra", r.Header)
 				}
 			}))
 			defer server.Close()
-			code, out := command(t, "send", "--url", server.URL, "--scheme", name, "--event-id", "evt_1",
-				"--secret-file", writeFile(t, secretTexts[name]+"\n"),
+			code, out := command(t, "send", "--url", server.URL, "--public-url", public, "--scheme", name, "--event-id", "evt_1",
+				"--secret-file", writeFile(t, secret+"\n"),
 				"--event-type", "invoice.paid", "--resource-id", "inv_1", "--header", "X-Extra=yes")
-			if !regexp.MustCompile(`^200 e3b0c44298fc1c14 [0-9.]+ms\n$`).MatchString(out) || code != exitOK {
+			if !regexp.MustCompile(`^200 e3b0c44298fc1c14 [0-9.]+ms\n$`).MatchString(out) || code != exitOK || verified != 1 {
 				t.Errorf("exit code %d, printed %q", code, out)
 			}
 		})
+	}
+}
+
+// checkSent compares an event with what was sent, where the scheme has a place for it.
+func checkSent(t *testing.T, s scheme.Scheme, got receiver.VerifiedEvent) {
+	t.Helper()
+	for _, place := range []struct {
+		sources   []scheme.Source
+		got, want string
+	}{{s.EventID, got.ID, "evt_1"}, {s.EventType, got.Type, "invoice.paid"}, {s.ResourceID, got.ResourceID, "inv_1"}} {
+		named := len(place.sources) > 0 && (place.sources[0].Header != "" || len(place.sources[0].Path) > 0)
+		if named && place.got != place.want {
+			t.Errorf("got %q, want %q", place.got, place.want)
+		}
+	}
+	if got.ID == "" {
+		t.Error("the event has no id")
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -108,16 +109,23 @@ func (s *sender) send(ctx context.Context) sent {
 
 // exchange signs anew each time, as a provider does for each attempt.
 func (s *sender) exchange(ctx context.Context, now time.Time) (sent, error) {
-	header, err := verify.Sign(s.scheme, s.keys, s.draft, now)
+	signed, err := verify.SignRequest(s.scheme, s.keys, s.draft, now)
 	if err != nil {
 		return sent{}, err
 	}
-	maps.Copy(header, s.header)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(s.draft.Body))
+	maps.Copy(signed.Header, s.header)
+	// The signature may have put a parameter into the URL.
+	_, query, found := strings.Cut(signed.URL, "?")
+	target := s.url
+	if found {
+		target, _, _ = strings.Cut(s.url, "?")
+		target += "?" + query
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(signed.Body))
 	if err != nil {
 		return sent{}, fmt.Errorf("make the request: %w", err)
 	}
-	request.Header = header
+	request.Header = signed.Header
 	request.Header.Set("User-Agent", "hookonce-send/"+version)
 	answer, err := s.client.Do(request)
 	if err != nil {
@@ -147,42 +155,5 @@ func (s *sender) print(out io.Writer, result sent) error {
 	if _, err := fmt.Fprintf(out, "%d %s %.1fms\n", result.Status, text, result.DurationMS); err != nil {
 		return fmt.Errorf("print an answer: %w", err)
 	}
-	return nil
-}
-
-// defaultBody is a JSON object that has each id where the scheme looks for it in the body.
-func defaultBody(s scheme.Scheme, eventID, eventType, resourceID string) ([]byte, error) {
-	body := map[string]any{}
-	for _, value := range []struct {
-		sources []scheme.Source
-		text    string
-	}{{s.EventID, eventID}, {s.EventType, eventType}, {s.ResourceID, resourceID}} {
-		if len(value.sources) == 0 || value.text == "" || len(value.sources[0].Path) == 0 {
-			continue
-		}
-		if err := place(body, value.sources[0].Path, value.text); err != nil {
-			return nil, err
-		}
-	}
-	encoded, err := json.Marshal(body)
-	if err != nil {
-		return nil, fmt.Errorf("make the body: %w", err)
-	}
-	return encoded, nil
-}
-
-func place(object map[string]any, path []string, text string) error {
-	for _, name := range path[:len(path)-1] {
-		inner, ok := object[name].(map[string]any)
-		if _, taken := object[name]; taken && !ok {
-			return usagef("the scheme's paths overlap at %q; give the body with --body", name)
-		}
-		if inner == nil {
-			inner = map[string]any{}
-			object[name] = inner
-		}
-		object = inner
-	}
-	object[path[len(path)-1]] = text
 	return nil
 }
