@@ -35,19 +35,19 @@ type ElementPrefix string
 // +kubebuilder:validation:XValidation:rule="!self.stringToSign.matches(has(self.signature.path) ? '(?s)[}][{]|[.]{3}[}].*[.]{3}[}]' : '(?s)[{]id[}][{](.*[{])?(body|form)[}]|[{]url[}][{].+[{](body|form)[}]|[{](body|form)[}](.*[}])?[{](id|url)[}]')",message="stringToSign can be read in two ways: put the character that the provider signs between {id}, {url} or {item.<path>} and the placeholder beside it, and let only one {item.<path>...} contain it"
 // +kubebuilder:validation:XValidation:rule="!self.stringToSign.contains('{timestamp}') || has(self.timestamp)",message="stringToSign contains {timestamp}: say in hmac.timestamp where the timestamp is"
 // +kubebuilder:validation:XValidation:rule="!has(self.timestamp) || self.stringToSign.contains('{timestamp}')",message="hmac.timestamp is set but stringToSign has no {timestamp}: an unsigned timestamp proves nothing, remove it or sign it"
-// +kubebuilder:validation:XValidation:rule="!self.stringToSign.contains('{id}') || (has(self.eventID.header) && !has(self.eventID.otherwise))",message="stringToSign contains {id}: set hmac.eventID.header to the header that carries the id, and nothing else"
+// +kubebuilder:validation:XValidation:rule="!self.stringToSign.contains('{id}') || (has(self.eventID.header) && !has(self.eventID.otherwise) && !has(self.eventID.made))",message="stringToSign contains {id}: set hmac.eventID.header to the header that carries the id, and nothing else"
 // +kubebuilder:validation:XValidation:rule="!(has(self.timestamp) && has(self.signature.header) && (!has(self.timestamp.header) || self.timestamp.header.lowerAscii() == self.signature.header.lowerAscii())) || has(self.signature.separator)",message="the timestamp is an element of the signature's header, which has only one: set signature.separator, or name the timestamp's own header in timestamp.header"
 // +kubebuilder:validation:XValidation:rule="!(has(self.timestamp) && has(self.signature.header) && (!has(self.timestamp.header) || self.timestamp.header.lowerAscii() == self.signature.header.lowerAscii())) || (has(self.signature.prefix) && self.signature.prefix.size() > 0 && has(self.timestamp.prefix) && self.timestamp.prefix.size() > 0 && !self.signature.prefix.startsWith(self.timestamp.prefix) && !self.timestamp.prefix.startsWith(self.signature.prefix))",message="the signature and the timestamp share a header: set signature.prefix and timestamp.prefix, neither of which may begin with the other"
 // +kubebuilder:validation:XValidation:rule="!(has(self.timestamp) && has(self.signature.header) && (!has(self.timestamp.header) || self.timestamp.header.lowerAscii() == self.signature.header.lowerAscii())) || !has(self.signature.separator) || !has(self.timestamp.prefix) || !self.timestamp.prefix.contains(self.signature.separator)",message="timestamp.prefix contains signature.separator, so that no element can begin with it: remove the separator from it"
 // +kubebuilder:validation:XValidation:rule="!has(self.signature.path) || has(self.batch)",message="signature.path is the place of the signature in each item of a batch: say in hmac.batch where the items are"
-// +kubebuilder:validation:XValidation:rule="self.signature.algorithm != 'Ed25519' || ((!has(self.key.encoding) || self.key.encoding != 'Raw') && !has(self.key.minBytes) && !has(self.key.maxBytes))",message="with algorithm Ed25519 the secret is the provider's public key of 32 bytes: set key.encoding to Base64 or Hex, and leave minBytes and maxBytes out"
+// +kubebuilder:validation:XValidation:rule="self.signature.algorithm != 'Ed25519' || ((!has(self.key.encoding) || self.key.encoding != 'Raw') && (!has(self.key.minBytes) || self.key.minBytes == 32) && (!has(self.key.maxBytes) || self.key.maxBytes == 32))",message="with algorithm Ed25519 the secret is the provider's public key of 32 bytes: set key.encoding to Base64 or Hex, and leave minBytes and maxBytes out"
 // +kubebuilder:validation:XValidation:rule="self.signature.algorithm != 'Token' || !has(self.key.encoding) || self.key.encoding == 'Raw'",message="a Token is compared as it is: leave key.encoding out"
 // +kubebuilder:validation:XValidation:rule="!has(self.batch) || (!has(self.eventID.header) && (!has(self.eventID.compose) || self.eventID.compose.all(c, !has(c.header))) && (!has(self.eventID.otherwise) || self.eventID.otherwise.all(o, !has(o.header))))",message="the events of a batch would all have the id of a header: name a path in the item in hmac.eventID"
 // +kubebuilder:validation:XValidation:rule="!has(self.batch) || (!has(self.formField) && (!has(self.forms) || self.forms == 'Refused') && !self.stringToSign.contains('{form}'))",message="a form carries one event: remove hmac.batch, or formField, forms and {form}"
 // +kubebuilder:validation:XValidation:rule="!has(self.handshakes) || !has(self.batch) || !self.handshakes.exists(h, h.startsWith('URL'))",message="the handshakes URLVerification and URLValidation are read from a body that is one event: remove them, or hmac.batch"
 // +kubebuilder:validation:XValidation:rule="!has(self.handshakes) || !('URLValidation' in self.handshakes) || !(self.signature.algorithm in ['Token', 'Ed25519'])",message="the handshake URLValidation is answered with an HMAC, for which algorithms Token and Ed25519 have no key: remove it"
 // +kubebuilder:validation:XValidation:rule="!has(self.handshakes) || !('Ping' in self.handshakes) || has(self.eventType)",message="the handshake Ping is known by its type: say in hmac.eventType where that is"
-// +kubebuilder:validation:XValidation:rule="!has(self.eventIDSigned) || !self.eventIDSigned || (self.stringToSign.contains('{id}') || (self.signature.algorithm == 'Token' ? has(self.eventID.made) && self.eventID.made == 'PerRequest' : !has(self.eventID.header) && (!has(self.eventID.compose) || self.eventID.compose.all(c, has(c.path) && (!has(self.signature.path) || self.stringToSign.contains('{item.' + c.path + '}') || self.stringToSign.contains('{item.' + c.path + '...}')))) && (!has(self.eventID.otherwise) || self.eventID.otherwise.all(o, has(o.path) && (!has(self.signature.path) || self.stringToSign.contains('{item.' + o.path + '}') || self.stringToSign.contains('{item.' + o.path + '...}')))) && (!has(self.signature.path) || (has(self.eventID.path) ? self.stringToSign.contains('{item.' + self.eventID.path + '}') || self.stringToSign.contains('{item.' + self.eventID.path + '...}') : !has(self.eventID.made) || self.eventID.made == 'PerRequest'))))",message="eventIDSigned is true, but what is signed does not cover the id: leave it out, or name an id that is signed"
+// +kubebuilder:validation:XValidation:rule="!has(self.eventIDSigned) || !self.eventIDSigned || (self.stringToSign.contains('{id}') || (self.signature.algorithm == 'Token' ? has(self.eventID.made) && self.eventID.made == 'PerRequest' && !has(self.eventID.header) && !has(self.eventID.path) && !has(self.eventID.compose) : !has(self.eventID.header) && (!has(self.eventID.compose) || self.eventID.compose.all(c, has(c.path) && (!has(self.signature.path) || self.stringToSign.contains('{item.' + c.path + '}') || self.stringToSign.contains('{item.' + c.path + '...}')))) && (!has(self.eventID.otherwise) || self.eventID.otherwise.all(o, has(o.path) && (!has(self.signature.path) || self.stringToSign.contains('{item.' + o.path + '}') || self.stringToSign.contains('{item.' + o.path + '...}')))) && (!has(self.signature.path) || ((!has(self.eventID.path) || self.stringToSign.contains('{item.' + self.eventID.path + '}') || self.stringToSign.contains('{item.' + self.eventID.path + '...}')) && (!has(self.eventID.made) || self.eventID.made == 'PerRequest')))))",message="eventIDSigned is true, but what is signed does not cover the id: leave it out, or name an id that is signed"
 // +kubebuilder:validation:XValidation:rule="!has(self.headerAliases) || self.headerAliases.all(a, (has(self.signature.header) && self.signature.header.lowerAscii() == a.header.lowerAscii()) || (has(self.timestamp) && has(self.timestamp.header) && self.timestamp.header.lowerAscii() == a.header.lowerAscii()) || (has(self.eventID.header) && self.eventID.header.lowerAscii() == a.header.lowerAscii()) || (has(self.eventID.compose) && self.eventID.compose.exists(s, has(s.header) && s.header.lowerAscii() == a.header.lowerAscii())) || (has(self.eventID.otherwise) && self.eventID.otherwise.exists(s, has(s.header) && s.header.lowerAscii() == a.header.lowerAscii())) || (has(self.eventType) && ((has(self.eventType.header) && self.eventType.header.lowerAscii() == a.header.lowerAscii()) || (has(self.eventType.otherwise) && self.eventType.otherwise.exists(s, has(s.header) && s.header.lowerAscii() == a.header.lowerAscii())))) || (has(self.resourceID) && ((has(self.resourceID.header) && self.resourceID.header.lowerAscii() == a.header.lowerAscii()) || (has(self.resourceID.otherwise) && self.resourceID.otherwise.exists(s, has(s.header) && s.header.lowerAscii() == a.header.lowerAscii())))))",message="headerAliases has a header that is not read: name only headers that are named elsewhere in hmac"
 // +kubebuilder:validation:XValidation:rule="!has(self.headerAliases) || !has(self.signature.header) || self.headerAliases.exists(a, a.header.lowerAscii() == self.signature.header.lowerAscii())",message="headerAliases are used where signature.header is absent: give it an alias too"
 // +kubebuilder:validation:XValidation:rule="!has(self.headerAliases) || self.headerAliases.all(a, self.headerAliases.exists_one(b, b.header.lowerAscii() == a.header.lowerAscii()) && self.headerAliases.exists_one(b, b.alias.lowerAscii() == a.alias.lowerAscii()))",message="headerAliases has a header or an alias twice: give each header one alias of its own"
@@ -251,8 +251,7 @@ type HMACTimestamp struct {
 
 // HMACEventID says where the id of an event is, or what it is made of.
 //
-// +kubebuilder:validation:XValidation:rule="[has(self.header), has(self.path), has(self.compose), has(self.made)].filter(set, set).size() == 1",message="set exactly one of header, path, compose and made in hmac.eventID"
-// +kubebuilder:validation:XValidation:rule="!has(self.made) || !has(self.otherwise)",message="an id that is made is always there: remove hmac.eventID.otherwise"
+// +kubebuilder:validation:XValidation:rule="[has(self.header), has(self.path), has(self.compose)].filter(set, set).size() == 1 || (has(self.made) && !has(self.header) && !has(self.path) && !has(self.compose) && !has(self.otherwise))",message="set exactly one of header, path and compose in hmac.eventID, or made alone"
 type HMACEventID struct {
 	// header that carries the id.
 	// +optional
@@ -270,18 +269,18 @@ type HMACEventID struct {
 	// +kubebuilder:validation:MaxItems=8
 	Compose []HeaderOrPath `json:"compose,omitempty"`
 
-	// made says what the id is made of where the provider gives its events none: BodyDigest, the SHA-256 of the body, so that
-	// identical bodies are the same event, or PerRequest, a new id for each request, so that nothing is ever a duplicate.
-	// PerRequest is only for notifications whose effects do no harm when they happen twice.
-	// +optional
-	Made MadeID `json:"made,omitempty"`
-
-	// otherwise are further places to look at, in this order, when the one above has nothing. Default: none; an event
-	// without an id is refused with 400.
+	// otherwise are further places to look at, in this order, when the one above has nothing. Default: none.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:MaxItems=8
 	Otherwise []HeaderOrPath `json:"otherwise,omitempty"`
+
+	// made says what the id is made of where an event has none in the places above, or where there are none: BodyDigest, the
+	// SHA-256 of the body, so that identical bodies are the same event, or PerRequest, a new id for each request, so that
+	// nothing is ever a duplicate, which is only for notifications whose effects do no harm when they happen twice. Default:
+	// neither; an event without an id is refused with 400.
+	// +optional
+	Made MadeID `json:"made,omitempty"`
 }
 
 // HMACValue says where a value is: in a header, or at a path in the JSON body. Exactly one of the two is set.
@@ -299,7 +298,7 @@ type HMACValue struct {
 	// otherwise are further places to look at, in this order, when the one above has nothing. Default: none.
 	// +optional
 	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:MaxItems=8
 	Otherwise []HeaderOrPath `json:"otherwise,omitempty"`
 }
 

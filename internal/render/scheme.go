@@ -159,19 +159,23 @@ func path(text v1alpha1.BodyPath) []string {
 }
 
 func eventID(at *v1alpha1.HMACEventID) []scheme.Source {
-	var first scheme.Source
+	var out []scheme.Source
 	switch {
 	case at.Header != "":
-		first.Header = string(at.Header)
+		out = append(out, scheme.Source{Header: string(at.Header)})
 	case at.Path != "":
-		first.Path = path(at.Path)
+		out = append(out, scheme.Source{Path: path(at.Path)})
 	case len(at.Compose) > 0:
-		first.Compose = sources(at.Compose)
-	default:
-		first.BodyDigest = at.Made == v1alpha1.MadeBodyDigest
-		first.PerRequest = at.Made == v1alpha1.MadePerRequest
+		out = append(out, scheme.Source{Compose: sources(at.Compose)})
 	}
-	return append([]scheme.Source{first}, sources(at.Otherwise)...)
+	out = append(out, sources(at.Otherwise)...)
+	switch at.Made {
+	case v1alpha1.MadeBodyDigest:
+		out = append(out, scheme.Source{BodyDigest: true})
+	case v1alpha1.MadePerRequest:
+		out = append(out, scheme.Source{PerRequest: true})
+	}
+	return out
 }
 
 func value(at *v1alpha1.HMACValue) []scheme.Source {

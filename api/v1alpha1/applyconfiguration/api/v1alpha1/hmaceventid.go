@@ -21,13 +21,13 @@ type HMACEventIDApplyConfiguration struct {
 	// compose makes one id of several values, all of which must be there, such as a payment's reference and what happened to
 	// it. No two lists of values make the same id.
 	Compose []HeaderOrPathApplyConfiguration `json:"compose,omitempty"`
-	// made says what the id is made of where the provider gives its events none: BodyDigest, the SHA-256 of the body, so that
-	// identical bodies are the same event, or PerRequest, a new id for each request, so that nothing is ever a duplicate.
-	// PerRequest is only for notifications whose effects do no harm when they happen twice.
-	Made *apiv1alpha1.MadeID `json:"made,omitempty"`
-	// otherwise are further places to look at, in this order, when the one above has nothing. Default: none; an event
-	// without an id is refused with 400.
+	// otherwise are further places to look at, in this order, when the one above has nothing. Default: none.
 	Otherwise []HeaderOrPathApplyConfiguration `json:"otherwise,omitempty"`
+	// made says what the id is made of where an event has none in the places above, or where there are none: BodyDigest, the
+	// SHA-256 of the body, so that identical bodies are the same event, or PerRequest, a new id for each request, so that
+	// nothing is ever a duplicate, which is only for notifications whose effects do no harm when they happen twice. Default:
+	// neither; an event without an id is refused with 400.
+	Made *apiv1alpha1.MadeID `json:"made,omitempty"`
 }
 
 // HMACEventIDApplyConfiguration constructs a declarative configuration of the HMACEventID type for use with
@@ -65,14 +65,6 @@ func (b *HMACEventIDApplyConfiguration) WithCompose(values ...*HeaderOrPathApply
 	return b
 }
 
-// WithMade sets the Made field in the declarative configuration to the given value
-// and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the Made field is set to the value of the last call.
-func (b *HMACEventIDApplyConfiguration) WithMade(value apiv1alpha1.MadeID) *HMACEventIDApplyConfiguration {
-	b.Made = &value
-	return b
-}
-
 // WithOtherwise adds the given value to the Otherwise field in the declarative configuration
 // and returns the receiver, so that objects can be build by chaining "With" function invocations.
 // If called multiple times, values provided by each call will be appended to the Otherwise field.
@@ -83,5 +75,13 @@ func (b *HMACEventIDApplyConfiguration) WithOtherwise(values ...*HeaderOrPathApp
 		}
 		b.Otherwise = append(b.Otherwise, *values[i])
 	}
+	return b
+}
+
+// WithMade sets the Made field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Made field is set to the value of the last call.
+func (b *HMACEventIDApplyConfiguration) WithMade(value apiv1alpha1.MadeID) *HMACEventIDApplyConfiguration {
+	b.Made = &value
 	return b
 }
