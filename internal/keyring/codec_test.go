@@ -192,6 +192,12 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		k, err := keyring.Parse(data)
 		if err != nil {
+			// Both say what is wrong in words of their own, and quote nothing.
+			var version *keyring.VersionError
+			var invalid *keyring.InvalidError
+			if !errors.As(err, &version) && !errors.As(err, &invalid) {
+				t.Fatalf("error %v is neither a VersionError nor an InvalidError", err)
+			}
 			return
 		}
 		first := encode(t, k)

@@ -77,6 +77,12 @@ var parameter = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
 // errors of a connection, and the server, would quote it.
 func misread(uri string, config *pgx.ConnConfig) bool {
 	if _, rest, isURL := strings.Cut(uri, "://"); isURL {
+		// A password that ends the authority early takes the @ that was to follow it along.
+		if end := strings.IndexAny(rest, "/?#"); end >= 0 && strings.Contains(rest[end:], "@") {
+			if user, _, found := strings.Cut(rest[:end], "@"); !found || strings.Contains(user, ":") {
+				return true
+			}
+		}
 		rest, _, _ = strings.Cut(rest, "?")
 		if _, name, _ := strings.Cut(rest, "/"); strings.Contains(name, "@") {
 			return true
