@@ -23,7 +23,9 @@ import (
 
 	"github.com/hookonce/hookonce/api/v1alpha1"
 	"github.com/hookonce/hookonce/internal/controlplane"
+	"github.com/hookonce/hookonce/internal/receiverconfig"
 	"github.com/hookonce/hookonce/internal/render"
+	"github.com/hookonce/hookonce/internal/scheme"
 )
 
 // TestPodsAreRestricted sends the pods that Deployment and CronJob would make to a namespace that enforces the restricted
@@ -92,16 +94,53 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// TestSamplesApply sends config/samples to the API server, and reconciles every endpoint in it.
+// TestSamplesApply sends config/samples to the API server, and reconciles every endpoint in it: one for each preset, and one
+// that is described field by field.
 func TestSamplesApply(t *testing.T) {
 	b := newBench(t)
-	files, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", "*.yaml"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no samples: %v", err)
+	wanting := map[string]bool{scheme.HMAC: true}
+	for _, name := range scheme.Names() {
+		wanting[name] = true
 	}
-	var endpoints []string
+	for _, name := range b.applySamples() {
+		b.settle(name)
+		t.Run(name, func(t *testing.T) {
+			endpoint := b.endpoint(name)
+			delete(wanting, string(endpoint.Spec.Verification.Scheme))
+			absent(t, endpoint, v1alpha1.ConditionStalled)
+			expect(t, endpoint, v1alpha1.ConditionSecretsResolved, metav1.ConditionTrue, v1alpha1.ReasonResolved)
+			rendered := &corev1.ConfigMap{}
+			b.get(rendered, render.NamesOf(name).Receiver)
+			config, err := receiverconfig.Parse([]byte(rendered.Data[receiverconfig.FileName]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := scheme.Validate(config.Scheme); err != nil {
+				t.Error(err)
+			}
+			if config.PublicURL != endpoint.Status.URL || (config.PublicURL == "" && config.Scheme.Signs(scheme.PlaceholderURL)) {
+				t.Errorf("the status has the URL %q, and the configuration %q", endpoint.Status.URL, config.PublicURL)
+			}
+		})
+	}
+	for name := range wanting {
+		t.Errorf("there is no sample of scheme %s", name)
+	}
+}
+
+// applySamples makes everything that the samples hold, and returns the names of the endpoints.
+func (b *bench) applySamples() []string {
+	b.t.Helper()
+	var files, endpoints []string
+	for _, pattern := range []string{"*.yaml", filepath.Join("schemes", "*.yaml")} {
+		found, err := filepath.Glob(filepath.Join("..", "..", "config", "samples", pattern))
+		if err != nil || len(found) == 0 {
+			b.t.Fatalf("no samples: %v", err)
+		}
+		files = append(files, found...)
+	}
 	for _, file := range files {
-		for _, object := range documents(t, file) {
+		for _, object := range documents(b.t, file) {
 			switch object.GetKind() {
 			case "Kustomization", "Namespace":
 				continue
@@ -109,25 +148,20 @@ func TestSamplesApply(t *testing.T) {
 				endpoints = append(endpoints, object.GetName())
 			}
 			object.SetNamespace(b.namespace)
-			if err := b.admin.Create(t.Context(), object, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
-				t.Errorf("%s: %v", file, err)
+			if err := b.admin.Create(b.t.Context(), object, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
+				b.t.Errorf("%s: %v", file, err)
 			}
 		}
 	}
 	for _, name := range endpoints {
 		b.eventually("the cache shows "+name, func() string {
-			if err := b.cached.Get(t.Context(), b.key(name), &v1alpha1.WebhookEndpoint{}); err != nil {
+			if err := b.cached.Get(b.t.Context(), b.key(name), &v1alpha1.WebhookEndpoint{}); err != nil {
 				return err.Error()
 			}
 			return ""
 		})
-		b.settle(name)
-		t.Run(name, func(t *testing.T) {
-			endpoint := b.endpoint(name)
-			absent(t, endpoint, v1alpha1.ConditionStalled)
-			expect(t, endpoint, v1alpha1.ConditionSecretsResolved, metav1.ConditionTrue, v1alpha1.ReasonResolved)
-		})
 	}
+	return endpoints
 }
 
 // documents are the objects in a file of manifests.
