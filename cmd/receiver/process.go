@@ -14,8 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"github.com/hookonce/hookonce/internal/receiverstatus"
 	"github.com/hookonce/hookonce/receiver"
 	"github.com/hookonce/hookonce/receiver/ingest"
@@ -103,7 +101,8 @@ func (p *process) run(ctx context.Context, public, private net.Listener) error {
 	}
 	p.log.Info("Serving", "public", public.Addr().String(), "private", private.Addr().String(), "version", version)
 	server := ingest.NewServer("", handler, p.log)
-	err = ingest.Serve(ctx, server, netutil.LimitListener(public, p.flags.maxConnections), p.flags.drainDelay, drainGrace)
+	public = ingest.NewConnections(p.flags.maxConnections, handler).Apply(server, public)
+	err = ingest.Serve(ctx, server, public, p.flags.drainDelay, drainGrace)
 	fail(err)
 	<-opened
 	if out := p.outbound.Load(); out != nil {
@@ -117,9 +116,9 @@ func (p *process) run(ctx context.Context, public, private net.Listener) error {
 }
 
 // handler answers on the public port. Until there is a configuration and a ledger it asks providers to retry.
-func (p *process) handler() (http.Handler, error) {
+func (p *process) handler() (*ingest.Handler, error) {
 	return ingest.New(ingest.Options{
-		Settings: p.settings, Verify: verify.Verify, Ledger: p, Log: p.log,
+		Settings: p.settings, Verify: verify.Verify, Challenge: verify.Challenge, Methods: verify.Methods, Ledger: p, Log: p.log,
 		Count: p.count, Used: p.used, Committed: p.committed,
 		Answered: func(o ingest.Outcome) { p.metrics.Answered(o.Status, o.Cause, o.Duration) },
 	})

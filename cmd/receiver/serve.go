@@ -56,8 +56,8 @@ func newServe(log func() *slog.Logger) *cobra.Command {
 		"folder with the user's own signing secret in the file secret (default: only the keyring counts)")
 	flags.StringVar(&f.publicAddress, "public-address", ":8080", "where providers are served")
 	flags.StringVar(&f.privateAddress, "private-address", ":8081", "where the status, the probes and the metrics are")
-	flags.IntVar(&f.maxConnections, "max-connections", 4096,
-		"how many connections to the public port are open at once; further ones wait until others end")
+	flags.IntVar(&f.maxConnections, "max-connections", 2048,
+		"how many connections to the public port are open at once; further ones take the place of those that send nothing")
 	flags.DurationVar(&f.drainDelay, "drain-delay", 5*time.Second,
 		"how long to go on serving after SIGTERM, until nobody routes here any more")
 	flags.DurationVar(&f.flushInterval, "counter-flush-interval", 10*time.Second, "how often counters are written to the ledger")

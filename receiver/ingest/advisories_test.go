@@ -51,7 +51,7 @@ func TestAdvisory_CVE_2024_21491(t *testing.T) {
 		content := `{"id":"evt_1","event_id":"evt_1"}`
 		whole := signatureOf(t, s, content).Get(s.Signature.Header)
 		for cut := range len(whole) {
-			for _, part := range []string{whole[:cut], whole[cut+1:], whole + whole[:cut]} {
+			for _, part := range []string{whole[:cut], whole[cut+1:], whole + whole[:max(cut, 1)]} {
 				r := signedAs(t, s, content)
 				r.Header.Set(s.Signature.Header, part)
 				if w := e.post(r); w.Code != 401 && w.Code != 400 {

@@ -141,9 +141,9 @@ func (x *exchange) release(now time.Time) {
 		x.handler.gate.leave(now.Sub(x.recording))
 		x.recording = time.Time{}
 	}
-	if x.held > 0 {
-		x.handler.room.release(x.held, x.small)
-		x.held = 0
+	if x.arrival.held > 0 {
+		x.handler.room.release(x.arrival.held, x.arrival.small)
+		x.arrival.held = 0
 	}
 }
 

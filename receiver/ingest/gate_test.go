@@ -91,38 +91,48 @@ func TestBytesKeptForSmallBodies(t *testing.T) {
 	}
 }
 
-// TestWhoIsBehindMakesRoom: the one furthest behind first, no more of them than need be, and nobody who keeps the pace.
-func TestWhoIsBehindMakesRoom(t *testing.T) {
+type expired struct {
+	all  *[]int
+	this int
+}
+
+func (e expired) expire() { *e.all = append(*e.all, e.this) }
+
+// TestWhoIsBehindMakesWay: the one furthest behind first, no more of them than need be, and nobody who keeps the pace.
+func TestWhoIsBehindMakesWay(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	r := &room{}
-	bodies := make([]*slowBody, 4)
-	var expired []int
+	bodies := make([]*arrival, 4)
+	var all []int
 	for i, behind := range []time.Duration{110 * time.Millisecond, 0, time.Second, 90 * time.Millisecond} {
 		if !r.hold(25, 100, true) {
 			t.Fatal("no room")
 		}
-		bodies[i] = &slowBody{small: true, held: 25, pace: newPace(now.Add(-behind)), expire: func() { expired = append(expired, i) }}
+		bodies[i] = &arrival{small: true, held: 25, pace: newPace(now.Add(-behind)), expire: expired{&all, i}}
 		r.park(bodies[i])
 	}
-	if !r.evict(now, 20, 100, true) || !slices.Equal(expired, []int{2}) {
-		t.Errorf("for 20 bytes %v made room", expired)
+	if !r.evict(now, 20, 100, true) || !slices.Equal(all, []int{2}) {
+		t.Errorf("for 20 bytes %v made way", all)
 	}
-	if r.evict(now, 90, 100, true) || !slices.Equal(expired, []int{2, 0}) {
-		t.Errorf("for 90 bytes more %v made room", expired)
+	if r.evict(now, 90, 100, true) || !slices.Equal(all, []int{2, 0}) {
+		t.Errorf("for 90 bytes more %v made way", all)
 	}
 	if n := r.bytes.Load(); n != 70 {
 		t.Errorf("%d bytes are held, want 70", n)
 	}
-	for i, want := range []int64{0, 25, 0, 25} {
-		if held, evicted := r.unpark(bodies[i]); held != want || evicted != (want == 0) {
-			t.Errorf("body %d holds %d, evicted %t", i, held, evicted)
-		}
+	if r.evictOne(now) || !r.evictOne(now.Add(20*time.Millisecond)) || !slices.Equal(all, []int{2, 0, 3}) {
+		t.Errorf("for a connection %v made way", all)
+	}
+	for i, want := range []int64{0, 25, 0, 0} {
 		if r.update(bodies[i], func() {}) != (want > 0) {
 			t.Errorf("body %d may go on, or not", i)
 		}
+		if evicted := r.unpark(bodies[i]); bodies[i].held != want || evicted != (want == 0) {
+			t.Errorf("body %d holds %d, evicted %t", i, bodies[i].held, evicted)
+		}
 	}
-	if len(r.slow) != 0 {
-		t.Errorf("%d are still parked", len(r.slow))
+	if r.first != nil || r.last != nil {
+		t.Error("some are still parked")
 	}
 }
 

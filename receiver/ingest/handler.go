@@ -185,11 +185,11 @@ type exchange struct {
 	started  time.Time
 	outcome  Outcome
 
-	// body is what has been read, and held the bytes that are counted for it.
-	body []byte
-	held int64
-	// small says that it uses the room for small bodies, and late that it did not arrive at once.
-	small, late bool
+	// body is what has been read, and arrival what is known of it while it is read and while its bytes are held.
+	body    []byte
+	arrival arrival
+	// late says that it did not arrive at once.
+	late bool
 	// recording is when a place was taken; zero if none was.
 	recording time.Time
 	request   receiver.Request

@@ -56,7 +56,9 @@ func TestEventReachesTheLedger(t *testing.T) {
 func TestUnsignedIDClaimsTheBody(t *testing.T) {
 	github, _ := scheme.Preset(scheme.GitHub)
 	e := newEndpoint(t, func(e *endpoint) { e.settings.Scheme, e.settings.Route = github, nil })
-	e.post(signedAs(t, github, "\xff\x00 not JSON"))
+	r := signedAs(t, github, "\xff\x00 not JSON")
+	r.Header.Set("Content-Type", "application/json")
+	e.post(r)
 	if e.ledger.calls() != 1 || !e.ledger.events[0].ClaimBody || string(e.ledger.events[0].Body) != "\xff\x00 not JSON" {
 		t.Errorf("got %+v", e.ledger.events)
 	}

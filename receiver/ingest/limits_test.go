@@ -25,7 +25,7 @@ import (
 func TestUnverifiedRequestsNeverReachTheLedger(t *testing.T) {
 	const content = `{"id":"evt_1","event_id":"evt_1","type":"invoice.paid","event_type":"invoice.paid"}`
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same changes on every run
-	for _, name := range scheme.Names() {
+	for _, name := range []string{scheme.Paymos, scheme.StandardWebhooks, scheme.Stripe, scheme.GitHub} {
 		s, _ := scheme.Preset(name)
 		e := newEndpoint(t, func(e *endpoint) { e.settings.Scheme = s })
 		e.post(signedAs(t, s, content))

@@ -73,34 +73,68 @@ func isIdentity(encodings []string) bool {
 }
 
 // readBody reads the whole body or refuses it: it is never cut. Most bodies are short, were declared, and have arrived with
-// their headers: they take one read into one piece of memory.
-func (x *exchange) readBody() *refusal {
+// their headers: they take one read into one piece of memory. While more is to come, a body makes way for others if its
+// sender falls behind.
+func (x *exchange) readBody() (refused *refusal) {
 	declared := x.r.ContentLength
 	if declared == 0 {
 		return nil
 	}
-	x.small = declared > 0 && declared <= smallBody
-	if declared < 0 || declared > firstChunk {
-		// Room for one byte, which is not counted: who sends nothing occupies nothing.
-		x.body = make([]byte, 0, 1)
-		return x.readSlowly(newPace(wallClock()))
+	a := &x.arrival
+	a.small, a.expire = declared > 0 && declared <= smallBody, x
+	// Room for one byte, which is not counted: who declares much and sends nothing occupies nothing.
+	size := int64(1)
+	if declared > 0 && declared <= firstChunk {
+		size = declared
+		if !x.hold(size) {
+			return x.crowded()
+		}
+		a.held = size
 	}
-	if !x.hold(declared) {
+	x.body = make([]byte, 0, size)
+	a.pace = newPace(wallClock())
+	x.readBy(a.pace.deadline)
+	x.handler.room.park(a)
+	defer func() {
+		// Who evicts it sets a deadline for a connection that may just have been read to the end: it is not used again.
+		if x.handler.room.unpark(a) && refused != busy {
+			refused = x.evicted()
+		}
+	}()
+	for {
+		before := len(x.body)
+		done, err := x.readMore()
+		if err != nil {
+			return x.broken(err)
+		}
+		if done && int64(len(x.body)) <= x.settings.MaxBodyBytes {
+			return nil
+		}
+		if refused := x.awaitMore(len(x.body) - before); refused != nil {
+			return refused
+		}
+	}
+}
+
+// awaitMore gets ready for more of the body: what is held for it grows with what has arrived, and the time that is left for
+// the rest with it.
+func (x *exchange) awaitMore(arrived int) *refusal {
+	x.late = true
+	if int64(len(x.body)) > x.settings.MaxBodyBytes {
+		x.closeConnection()
+		return tooLarge
+	}
+	if len(x.body) == cap(x.body) && !x.grow() {
 		return x.crowded()
 	}
-	x.held = declared
-	x.body = make([]byte, 0, declared)
-	pace := newPace(wallClock())
-	x.readBy(pace.deadline)
-	done, err := x.readMore()
-	if err != nil {
-		return x.broken(err)
+	now := wallClock()
+	if !x.handler.room.update(&x.arrival, func() {
+		x.arrival.pace.advance(now, arrived)
+		x.readBy(x.arrival.pace.deadline)
+	}) {
+		return tooSlow
 	}
-	if done {
-		return nil
-	}
-	pace.advance(wallClock(), len(x.body))
-	return x.readSlowly(pace)
+	return nil
 }
 
 // readMore reads once, into the room that there is, and says whether that was the end of the body.
@@ -119,47 +153,6 @@ func (x *exchange) readMore() (done bool, err error) {
 	return false, err
 }
 
-// readSlowly reads a body that did not come at once. What is held for it grows with what has arrived, and the time that is
-// left for the rest with it. Meanwhile it gives way to others if its sender falls behind.
-func (x *exchange) readSlowly(p pace) (refused *refusal) {
-	x.late = true
-	slow := &slowBody{small: x.small, held: x.held, pace: p, expire: func() { x.readBy(longAgo) }}
-	x.handler.room.park(slow)
-	defer func() {
-		evicted := false
-		// Who evicts it sets a deadline for a connection that may just have been read to the end: it is not used again.
-		if x.held, evicted = x.handler.room.unpark(slow); evicted && refused == nil {
-			refused = x.broken(os.ErrDeadlineExceeded)
-		}
-	}()
-	return x.readOn(slow)
-}
-
-func (x *exchange) readOn(slow *slowBody) *refusal {
-	room := &x.handler.room
-	for {
-		if int64(len(x.body)) > x.settings.MaxBodyBytes {
-			x.closeConnection()
-			return tooLarge
-		}
-		if len(x.body) == cap(x.body) && !x.grow(slow) {
-			return x.crowded()
-		}
-		if !room.update(slow, func() { x.readBy(slow.pace.deadline) }) {
-			return x.broken(os.ErrDeadlineExceeded)
-		}
-		before := len(x.body)
-		done, err := x.readMore()
-		if err != nil {
-			return x.broken(err)
-		}
-		if done && int64(len(x.body)) <= x.settings.MaxBodyBytes {
-			return nil
-		}
-		room.update(slow, func() { slow.pace.advance(wallClock(), len(x.body)-before) })
-	}
-}
-
 // broken is the answer to a body that could not be read to its end.
 func (x *exchange) broken(err error) *refusal {
 	x.closeConnection()
@@ -169,6 +162,16 @@ func (x *exchange) broken(err error) *refusal {
 	return incomplete
 }
 
+// evicted is the answer to a body that has made way. Its connection is closed without waiting for the rest: it has waited.
+func (x *exchange) evicted() *refusal {
+	x.w.Header().Set("Connection", "close")
+	x.expire()
+	return tooSlow
+}
+
+// expire makes the read that waits for more of the body fail.
+func (x *exchange) expire() { x.readBy(longAgo) }
+
 func (x *exchange) crowded() *refusal {
 	x.closeConnection()
 	return busy
@@ -176,27 +179,30 @@ func (x *exchange) crowded() *refusal {
 
 // hold counts so many bytes more as held, if need be in place of bodies that do not come.
 func (x *exchange) hold(n int64) bool {
-	room, limit := &x.handler.room, x.settings.MaxInFlightBytes
-	return room.hold(n, limit, x.small) || room.evict(wallClock(), n, limit, x.small)
+	room, limit, small := &x.handler.room, x.settings.MaxInFlightBytes, x.arrival.small
+	return room.hold(n, limit, small) || room.evict(wallClock(), n, limit, small)
 }
 
 // grow makes more room for the body, up to what was declared or, if nothing was, one byte more than may come: the one that
 // is too many. A small body gets all of it when its first chunk has arrived.
-func (x *exchange) grow(slow *slowBody) bool {
+func (x *exchange) grow() bool {
 	size, most := max(firstChunk, 2*int64(cap(x.body))), x.settings.MaxBodyBytes+1
 	if declared := x.r.ContentLength; declared > 0 {
 		most = declared
 	}
-	if x.small && len(x.body) >= firstChunk {
+	if x.arrival.small && len(x.body) >= firstChunk {
 		size = most
 	}
 	size = min(size, most)
-	more := size - slow.held
+	more := size - int64(cap(x.body))
+	if cap(x.body) == 1 {
+		more = size
+	}
 	if !x.hold(more) {
 		return false
 	}
-	if !x.handler.room.update(slow, func() { slow.held = size }) {
-		x.handler.room.release(more, x.small)
+	if !x.handler.room.update(&x.arrival, func() { x.arrival.held += more }) {
+		x.handler.room.release(more, x.arrival.small)
 		return false
 	}
 	grown := make([]byte, len(x.body), size)

@@ -27,19 +27,20 @@ type room struct {
 	bytes, large atomic.Int64
 
 	mu sync.Mutex
-	// slow are the bodies of which more is still to come.
-	slow []*slowBody
+	// first and last are the ends of the list of bodies that are being read.
+	first, last *arrival
 }
 
-// slowBody is a body that did not arrive at once. Its fields belong to the room.
-type slowBody struct {
-	small bool
-	held  int64
-	pace  pace
+// arrival is a body of which more is still to come. Its fields belong to the room while it is parked there.
+type arrival struct {
+	previous, next *arrival
+	small          bool
+	held           int64
+	pace           pace
 	// expire makes the read that waits for more fail.
-	expire func()
-	// evicted says that others have its room.
-	evicted bool
+	expire interface{ expire() }
+	// parked says that it is in the list, and evicted that it had to make way.
+	parked, evicted bool
 }
 
 // hold holds so many bytes more if all that are held stay within the limit, which may differ from call to call. Those
@@ -63,54 +64,94 @@ func (r *room) release(n int64, small bool) {
 	}
 }
 
-// park lets a body give way to others while more of it is to come.
-func (r *room) park(b *slowBody) {
+// park lets a body make way for others while more of it is to come.
+func (r *room) park(a *arrival) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.slow = append(r.slow, b)
-}
-
-// unpark ends that. It returns the bytes that the body still holds, and whether it had to give way.
-func (r *room) unpark(b *slowBody) (held int64, evicted bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if i := slices.Index(r.slow, b); i >= 0 {
-		r.slow = slices.Delete(r.slow, i, i+1)
+	a.parked, a.previous = true, r.last
+	if r.last == nil {
+		r.first = a
+	} else {
+		r.last.next = a
 	}
-	return b.held, b.evicted
+	r.last = a
 }
 
-// update runs f, which changes the body or the deadline of its reads; false if the body had to give way meanwhile.
-func (r *room) update(b *slowBody, f func()) bool {
+// unpark ends that, and says whether it has made way.
+func (r *room) unpark(a *arrival) (evicted bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !b.evicted {
+	r.unlink(a)
+	return a.evicted
+}
+
+func (r *room) unlink(a *arrival) {
+	if !a.parked {
+		return
+	}
+	if a.previous == nil {
+		r.first = a.next
+	} else {
+		a.previous.next = a.next
+	}
+	if a.next == nil {
+		r.last = a.previous
+	} else {
+		a.next.previous = a.previous
+	}
+	a.parked, a.previous, a.next = false, nil, nil
+}
+
+// update runs f, which changes the body or the deadline of its reads; false if the body has made way meanwhile.
+func (r *room) update(a *arrival, f func()) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !a.evicted {
 		f()
 	}
-	return !b.evicted
+	return !a.evicted
 }
 
-// evict takes the room of bodies whose senders are behind, those furthest behind first, until there is enough of it for n
-// bytes more.
+// behind returns those bodies whose senders have fallen behind, those furthest behind first.
+func (r *room) behind(now time.Time) []*arrival {
+	var late []*arrival
+	for a := r.first; a != nil; a = a.next {
+		if a.pace.behind(now) {
+			late = append(late, a)
+		}
+	}
+	slices.SortFunc(late, func(a, b *arrival) int { return a.pace.deadline.Compare(b.pace.deadline) })
+	return late
+}
+
+func (r *room) expel(a *arrival) {
+	r.unlink(a)
+	a.evicted = true
+	r.release(a.held, a.small)
+	a.held = 0
+	a.expire.expire()
+}
+
+// evict takes the room of bodies whose senders are behind until there is enough of it for n bytes more.
 func (r *room) evict(now time.Time, n, limit int64, small bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	slices.SortFunc(r.slow, func(a, b *slowBody) int { return a.pace.deadline.Compare(b.pace.deadline) })
-	for i, b := range r.slow {
+	for _, a := range r.behind(now) {
+		r.expel(a)
 		if r.hold(n, limit, small) {
-			r.slow = slices.Delete(r.slow, 0, i)
 			return true
 		}
-		if !b.pace.behind(now) {
-			r.slow = slices.Delete(r.slow, 0, i)
-			return false
-		}
-		b.evicted = true
-		r.release(b.held, b.small)
-		b.held = 0
-		b.expire()
 	}
-	clear(r.slow)
-	r.slow = r.slow[:0]
 	return r.hold(n, limit, small)
+}
+
+// evictOne lets the body make way whose sender is furthest behind; false if none is.
+func (r *room) evictOne(now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	late := r.behind(now)
+	if len(late) > 0 {
+		r.expel(late[0])
+	}
+	return len(late) > 0
 }

@@ -177,7 +177,7 @@ func TestB43OddShapesPanicNowhere(t *testing.T) {
 	values := []string{`null`, `true`, `0`, `-1`, `1e999`, `""`, `"x"`, `[]`, `[[]]`, `[null]`, `{}`, `{"":{}}`, `{"id":[]}`, strings.Repeat("[", 10_000), ``}
 	for _, name := range scheme.Names() {
 		s, _ := scheme.Preset(name)
-		if s.Signature.Header == "" || s.Signature.Algorithm != scheme.SHA256 {
+		if s.Signature.Header == "" || s.Signature.Algorithm != scheme.SHA256 || strings.Contains(s.StringToSign, "{url}") {
 			continue
 		}
 		e := newEndpoint(t, func(e *endpoint) {
