@@ -35,6 +35,8 @@ type Lab struct {
 	// Receiver, Minimal and Self are the programs.
 	Receiver, Minimal, Self string
 	Postgres                *postgres.Server
+	// Environment is given to receivers, for trials.
+	Environment []string
 
 	sink net.Listener
 	runs uint32

@@ -71,7 +71,7 @@ func (l *Lab) rig(
 // Ours is the receiver, with a destination and, if it is asked for, an effect.
 func (l *Lab) Ours(ctx context.Context, name string, withEffect bool) (*Subject, error) {
 	return l.receiver(ctx, name, withEffect, func(ctx context.Context, f folders, url string) (*Process, error) {
-		p, err := start(l.Receiver, nil, "serve", "--config-dir", f.config, "--keyring-dir", f.keyring,
+		p, err := start(l.Receiver, l.Environment, "serve", "--config-dir", f.config, "--keyring-dir", f.keyring,
 			"--database-url", url, "--public-address", "127.0.0.1:0", "--private-address", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
@@ -87,7 +87,7 @@ func (l *Lab) Ours(ctx context.Context, name string, withEffect bool) (*Subject,
 // Embedded is the receiver's handler and ledger in a program of the benchmark's, which writes profiles.
 func (l *Lab) Embedded(ctx context.Context, name string, withEffect bool, profile string) (*Subject, error) {
 	return l.receiver(ctx, name, withEffect, func(_ context.Context, f folders, url string) (*Process, error) {
-		return start(l.Self, nil, "rig", "embedded", "--config-dir", f.config, "--keyring-dir", f.keyring,
+		return start(l.Self, l.Environment, "rig", "embedded", "--config-dir", f.config, "--keyring-dir", f.keyring,
 			"--database-url", url, "--profile", profile)
 	})
 }

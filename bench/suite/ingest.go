@@ -117,8 +117,8 @@ func (b *bench) interleave(ctx context.Context, contestants []contestant) ([]rou
 			if err != nil {
 				return nil, err
 			}
-			b.say("round %d, %s: %.0f/s, %.0f us of CPU each (%.0f %% stolen, %.0f %% used by others)",
-				i+1, c.name, s.rate, s.cpu*1e6, 100*s.stolen, 100*s.others)
+			b.say("round %d, %s: %.0f/s, %.0f us of CPU each, Postgres %.0f (%.0f %% stolen, %.0f %% used by others)",
+				i+1, c.name, s.rate, s.cpu*1e6, s.cpuPostgres*1e6, 100*s.stolen, 100*s.others)
 			r[c.name] = s
 			stolen = max(stolen, s.stolen)
 		}

@@ -20,10 +20,10 @@ import (
 type sample struct {
 	// rate is in events a second.
 	rate float64
-	// cpu is the processor time of the server and of Postgres for each event, in seconds.
-	cpu    float64
-	result *load.Result
-	pg     pgbench.Result
+	// cpu is the processor time for each event, in seconds: all of it, and Postgres's part.
+	cpu, cpuPostgres float64
+	result           *load.Result
+	pg               pgbench.Result
 	// stolen by the hypervisor, and used by others on this machine: parts of the processors' time.
 	stolen, others float64
 }
@@ -66,9 +66,10 @@ func (m *meter) into(s *sample, events float64) error {
 	if m.err != nil {
 		return m.err
 	}
-	own := m.ended.server - m.begun.server + m.ended.postgres - m.begun.postgres
+	postgres := m.ended.postgres - m.begun.postgres
 	if events > 0 {
-		s.cpu = own.Seconds() / events
+		s.cpu = (m.ended.server - m.begun.server + postgres).Seconds() / events
+		s.cpuPostgres = postgres.Seconds() / events
 	}
 	s.stolen, s.others = m.ended.clock.Since(m.begun.clock, m.ended.self-m.begun.self)
 	m.b.others = append(m.b.others, s.others)

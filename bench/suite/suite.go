@@ -32,6 +32,7 @@ type options struct {
 	strict         bool
 	only, document string
 	root           string
+	environment    string
 }
 
 // The sections of a run, in their order.
@@ -77,6 +78,7 @@ func Main(ctx context.Context, args []string) error {
 	flags.BoolVar(&o.strict, "strict", false, "fail if a goal is missed")
 	flags.StringVar(&o.only, "only", "", "sections to run, separated by commas (default all: ingest,latency,growth,memory)")
 	flags.StringVar(&o.document, "document", "", "file to write the table to; only after a whole run, long enough to say something")
+	flags.StringVar(&o.environment, "receiver-env", "", "environment of the receiver for trials, such as GOGC=200,GOMEMLIMIT=100MiB")
 	flags.StringVar(&o.root, "root", "..", "the repository")
 	if len(args) > 0 && args[0] == "profile" {
 		return profile(ctx, args[1:])
@@ -140,6 +142,9 @@ func (b *bench) open(ctx context.Context) error {
 	var err error
 	if b.lab, err = lab.Open(ctx, b.root, b.log); err != nil {
 		return err
+	}
+	if b.environment != "" {
+		b.lab.Environment = strings.Split(b.environment, ",")
 	}
 	b.sql = os.DirFS(filepath.Join(b.lab.Root, "receiver", "ledger", "sql"))
 	if b.one, err = pgbench.One(b.sql); err == nil {
