@@ -50,6 +50,7 @@ const (
 	ReasonConnected           = "Connected"
 	ReasonDatabaseUnreachable = "DatabaseUnreachable"
 	ReasonDatabaseUnknown     = "NoReceiverReports"
+	ReasonSchemaTooNew        = "SchemaTooNew"
 	ReasonDurable             = "Durable"
 	ReasonNotDurable          = "NotDurable"
 	ReasonDualSecrets         = "DualSecrets"

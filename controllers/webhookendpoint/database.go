@@ -76,12 +76,31 @@ func (p *pass) unreachable(report receiverstatus.Database) {
 	if !reasonPattern.MatchString(reason) {
 		reason = v1alpha1.ReasonDatabaseUnreachable
 	}
+	if reason == v1alpha1.ReasonSchemaTooNew {
+		p.outdated(report)
+		return
+	}
 	message := fmt.Sprintf("Postgres cannot be used (%s)", reason)
 	if report.Message != "" {
 		message += ": " + short(report.Message)
 	}
 	p.conditions.False(v1alpha1.ConditionDatabaseReachable, reason, "%s", message)
 	p.report(reconcile.Waiting(v1alpha1.ReasonDatabaseUnreachable, 0, "%s", message))
+}
+
+// outdated says that the ledger was migrated by a later release than the receivers'. While they are being replaced those of
+// the former release say so too, and it passes; once they have been, it stays until somebody runs the later release.
+func (p *pass) outdated(report receiverstatus.Database) {
+	message := "The ledger is newer than the receivers, which record nothing: run the release of Hookonce that migrated it"
+	if report.Message != "" {
+		message += ". Receivers say: " + short(report.Message)
+	}
+	p.conditions.False(v1alpha1.ConditionDatabaseReachable, v1alpha1.ReasonSchemaTooNew, "%s", message)
+	if rolledOut(p.deployment, render.Replicas(p.endpoint)) {
+		p.report(reconcile.Terminal(v1alpha1.ReasonSchemaTooNew, "%s", message))
+		return
+	}
+	p.report(reconcile.Waiting(v1alpha1.ReasonSchemaTooNew, 0, "%s", message))
 }
 
 // judgeDurability says whether Postgres keeps what it acknowledges. It does not touch Ready: receivers work, with a promise
