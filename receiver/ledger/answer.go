@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/hookonce/hookonce/receiver"
 )
@@ -53,6 +54,14 @@ func processedAnswer(id string, results []result) (receiver.Answer, error) {
 		effects.WriteString(name + ":" + r.text)
 	}
 	return answer(id, `,"effects":{`+effects.String()+`}`)
+}
+
+// answerAround is processedAnswer for one effect, without its result: what comes before and after that.
+func answerAround(id, name string) (before, after string, err error) {
+	const mark = "null"
+	whole, err := processedAnswer(id, []result{{name: name, text: mark}})
+	const end = mark + "}}"
+	return strings.TrimSuffix(string(whole.Body), end), "}}", err
 }
 
 func refusedAnswer(id, message string) (receiver.Answer, error) {

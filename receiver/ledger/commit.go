@@ -30,7 +30,7 @@ func (r *recording) commit(ctx context.Context, state int16, answer receiver.Ans
 		r.undoSettings(batch)
 	}
 	var tag pgconn.CommandTag
-	batch.Queue("commit").Exec(func(ct pgconn.CommandTag) error {
+	batch.Queue(commitStatement).Exec(func(ct pgconn.CommandTag) error {
 		tag = ct
 		return nil
 	})
@@ -56,7 +56,7 @@ func (r *recording) commit(ctx context.Context, state int16, answer receiver.Ans
 // undoSettings takes back what functions have set: for the transaction, so that it is committed as durably as it was
 // begun, and for the session, which other events get next. What they deferred runs first, for it may set something too.
 func (r *recording) undoSettings(batch *pgx.Batch) {
-	batch.Queue("set constraints all immediate").Query(func(rows pgx.Rows) error {
+	batch.Queue(constraintsStatement).Query(func(rows pgx.Rows) error {
 		rows.Close()
 		err := rows.Err()
 		if err == nil || !rolledBack(err) {
@@ -68,8 +68,8 @@ func (r *recording) undoSettings(batch *pgx.Batch) {
 		}
 		return err
 	})
-	batch.Queue("reset role")
-	batch.Queue("reset all")
+	batch.Queue(resetRoleStatement)
+	batch.Queue(resetStatement)
 	r.l.assert(batch).Query(func(rows pgx.Rows) error {
 		rows.Close()
 		// Functions may warn as they like.

@@ -19,8 +19,10 @@ import (
 
 // call is one function to call.
 type call struct {
-	effect    receiver.Effect
-	statement string
+	effect receiver.Effect
+	callTexts
+	// function is the effect in Go, instead of one in SQL.
+	function EffectFunc
 	// guarded says that the effect is booked once per resource: only the transaction that wins the guard calls it.
 	guarded bool
 	scope   int32
@@ -37,13 +39,17 @@ type refusal struct{ message string }
 func (l *Ledger) prepareCalls(ctx context.Context, conn *connection, event receiver.Event, effects []receiver.Effect) ([]call, error) {
 	calls := make([]call, len(effects))
 	for i, effect := range effects {
-		statement, err := l.sql.call(effect.Function)
-		if err != nil {
-			return nil, err
+		var texts callTexts
+		var err error
+		function := l.options.Functions[effect.Function]
+		if function == nil {
+			if texts, err = l.texts(effect.Function); err != nil {
+				return nil, err
+			}
 		}
 		// Without a resource id there is nothing to be booked once for: one key for all such events would swallow them.
 		guarded := effect.OncePerResource && event.ResourceID != ""
-		calls[i] = call{effect: effect, statement: statement, guarded: guarded, won: !guarded}
+		calls[i] = call{effect: effect, callTexts: texts, function: function, guarded: guarded, won: !guarded}
 		if guarded {
 			if calls[i].scope, err = l.scope(ctx, conn, database.EffectPrefix+effect.Function); err != nil {
 				return nil, err
@@ -199,26 +205,35 @@ func (r *recording) callEffects(ctx context.Context) (*refusal, error) {
 }
 
 func (r *recording) callEffect(ctx context.Context, c *call) (string, *refusal, error) {
+	of := r.callSQL
+	if c.function != nil {
+		of = r.callGo
+	}
+	text, refused, err := of(ctx, c)
+	if err != nil || refused != nil || !c.guarded {
+		return text, refused, err
+	}
+	// As the server keeps it, because that is what others get.
+	key := resourceKey(r.event.ResourceID, r.event.Type)
+	if err := r.conn.QueryRow(ctx, r.l.sql.effectStore, c.scope, key, text).Scan(&text); err != nil {
+		return "", nil, fmt.Errorf("store the result of effect %s: %w", c.effect.Name, err)
+	}
+	return text, nil, nil
+}
+
+func (r *recording) callSQL(ctx context.Context, c *call) (string, *refusal, error) {
 	var text *string
 	err := r.conn.QueryRow(ctx, c.statement, r.id).Scan(&text)
 	var pgErr *pgconn.PgError
 	switch {
 	case errors.As(err, &pgErr) && pgErr.Code == codeRefused:
-		if _, err := r.conn.Exec(ctx, "rollback to savepoint work"); err != nil {
-			return "", nil, fmt.Errorf("undo a refused event: %w", err)
-		}
-		return "", &refusal{message: pgErr.Message}, nil
+		refusal, err := r.refuse(ctx, pgErr.Message)
+		return "", refusal, err
 	case err != nil:
 		if failed := c.failure(err); failed != nil {
 			return "", nil, failed
 		}
 		return "", nil, fmt.Errorf("effect %s: %w", c.effect.Name, err)
-	}
-	if c.guarded {
-		key := resourceKey(r.event.ResourceID, r.event.Type)
-		if _, err := r.conn.Exec(ctx, r.l.sql.effectStore, c.scope, key, jsonOrNull(text)); err != nil {
-			return "", nil, fmt.Errorf("store the result of effect %s: %w", c.effect.Name, err)
-		}
 	}
 	return jsonOrNull(text), nil, nil
 }

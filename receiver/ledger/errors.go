@@ -68,6 +68,9 @@ type effectError struct {
 }
 
 func (e *effectError) Error() string {
+	if e.code == "" {
+		return fmt.Sprintf("effect %s: function %s failed", e.name, e.function)
+	}
 	return fmt.Sprintf("effect %s: function %s failed with SQLSTATE %s", e.name, e.function, e.code)
 }
 func (e *effectError) Unwrap() error { return e.err }
@@ -94,7 +97,7 @@ func rerunnable(err error) bool {
 		return false
 	}
 	_, listed := rerunCodes[database.Code(err)]
-	return listed || errors.Is(err, errGone) || missingPartition(err) || brokenConnection(err)
+	return listed || errors.Is(err, errGone) || missingPartition(err) || brokenConnection(err) || notSent(err)
 }
 
 // badConnection says that a connection is of no more use after an error.
@@ -109,6 +112,9 @@ func rolledBack(err error) bool {
 	var pgErr *pgconn.PgError
 	return errors.As(err, &pgErr) && pgErr.SeverityUnlocalized != severityFatal && !strings.HasPrefix(pgErr.Code, "08")
 }
+
+// notSent says that nothing of what was to be sent has been.
+func notSent(err error) bool { return pgconn.SafeToRetry(err) }
 
 // brokenConnection says that the connection ended under the transaction, which the server then rolls back.
 func brokenConnection(err error) bool {

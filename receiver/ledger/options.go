@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -55,6 +56,9 @@ type Options struct {
 	// Kept returns the endpoint's retention, which is noted when its scope is made; from then on pruning keeps the note
 	// current. Zero: not known yet, so that nothing that endpoints share is removed before it is. Default: zero.
 	Kept func() (claims, payloads time.Duration)
+	// Functions are effects in Go, by the name that receiver.Effect.Function has; all other names are of functions in SQL.
+	// It is not changed after Open.
+	Functions map[string]EffectFunc
 	// Now is this process's clock, by which leases are given to it. Default time.Now.
 	Now func() time.Time
 	// Logger for what no caller is told. Default slog.Default().
@@ -80,6 +84,8 @@ type Ledger struct {
 	health  health
 
 	queue queue
+	// calls are the callTexts of functions.
+	calls sync.Map
 	// settings and batchSettings are the parameters of session.sql, for most transactions and for batches.
 	settings, batchSettings [][]byte
 }
@@ -137,6 +143,11 @@ const (
 	beginStatement    = "begin isolation level read committed read write"
 	commitStatement   = "commit"
 	rollbackStatement = "rollback"
+
+	// What undoes what functions have set: see undoSettings.
+	constraintsStatement = "set constraints all immediate"
+	resetRoleStatement   = "reset role"
+	resetStatement       = "reset all"
 )
 
 // begin starts a batch with a transaction that asserts for itself what it needs.

@@ -19,8 +19,10 @@ import (
 const (
 	maxBatchEvents = 256
 	maxBatchBytes  = 1 << 20
-	// maxWriters is how many batches are under way at once: while one waits for the disk, the next is worked on.
+	// maxWriters is how many batches are under way at once. Fewer and larger ones cost less, so that the second is for when
+	// the first is slow: when a crowd has gathered behind it.
 	maxWriters = 2
+	crowd      = 64
 )
 
 // errAlone says that the event has not been recorded as one of a batch, and is to go through a transaction of its own.
@@ -80,7 +82,7 @@ func (q *queue) add(w *waiting) (start bool, err error) {
 		return false, errClosed
 	}
 	q.waiting = append(q.waiting, w)
-	if q.writers == maxWriters {
+	if q.writers == maxWriters || (q.writers > 0 && len(q.waiting) < crowd) {
 		return false, nil
 	}
 	q.writers++

@@ -143,6 +143,11 @@ func (l *Ledger) newRecording(ctx context.Context, conn *connection, event recei
 }
 
 func (r *recording) run(ctx context.Context) (receiver.Receipt, error) {
+	if r.quickly() {
+		if receipt, err := r.recordedQuickly(ctx); !errors.Is(err, errStepByStep) {
+			return receipt, err
+		}
+	}
 	won, err := r.claim(ctx)
 	if err != nil {
 		return receiver.Receipt{}, err

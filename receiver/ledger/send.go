@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/hookonce/hookonce/receiver"
 )
 
@@ -124,7 +122,7 @@ func (l *Ledger) commitBatch(ctx context.Context, conn *connection, b *batch) (w
 
 // sent is the error of a transaction that was sent as a whole.
 func sent(err error) error {
-	if rolledBack(err) || pgconn.SafeToRetry(err) {
+	if rolledBack(err) || notSent(err) {
 		return fmt.Errorf("commit a batch: %w", err)
 	}
 	return &unknownOutcomeError{err: err}

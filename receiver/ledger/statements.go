@@ -20,6 +20,7 @@ type statements struct {
 	session, claim, claimBody, claimSettle, lookup, lookupLocked   string
 	eventInsert, deliveryInsert, batch                             string
 	effectGuard, effectResults, effectCall, effectStore            string
+	effectSettle, effectSettleBody                                 string
 	scopeFind, scopeAdd, scopeProve, partitions                    string
 	lease, settle, replay, clock                                   string
 	counterAdd, counterTotals, pending, failed, lastFailure, check string
@@ -36,7 +37,8 @@ func loadStatements(schema string) (*statements, error) {
 		"session": &s.session, "claim": &s.claim, "claim_body": &s.claimBody, "claim_settle": &s.claimSettle,
 		"lookup": &s.lookup, "lookup_locked": &s.lookupLocked, "event_insert": &s.eventInsert,
 		"delivery_insert": &s.deliveryInsert, "batch": &s.batch, "effect_guard": &s.effectGuard, "effect_results": &s.effectResults,
-		"effect_call": &s.effectCall, "effect_store": &s.effectStore, "scope_find": &s.scopeFind,
+		"effect_call": &s.effectCall, "effect_store": &s.effectStore, "effect_settle": &s.effectSettle,
+		"effect_settle_body": &s.effectSettleBody, "scope_find": &s.scopeFind,
 		"scope_add": &s.scopeAdd, "scope_prove": &s.scopeProve, "partitions": &s.partitions, "lease": &s.lease, "settle": &s.settle,
 		"replay": &s.replay, "clock": &s.clock, "counter_add": &s.counterAdd, "counter_totals": &s.counterTotals,
 		"pending": &s.pending, "failed": &s.failed, "last_failure": &s.lastFailure, "check": &s.check,
@@ -51,13 +53,13 @@ func loadStatements(schema string) (*statements, error) {
 	return s, nil
 }
 
-// call is the statement that calls a function on an event.
-func (s *statements) call(function string) (string, error) {
+// call is a statement that calls a function on an event: one of effect_call.sql and effect_settle.sql.
+func (s *statements) call(statement, function string) (string, error) {
 	quoted, err := sqlfile.Quote(function)
 	if err != nil {
 		return "", fmt.Errorf("function of an effect: %w", err)
 	}
-	text := strings.Split(s.effectCall, "\n")
+	text := strings.Split(statement, "\n")
 	for i, line := range text {
 		if !strings.HasPrefix(line, "--") {
 			text[i] = strings.Replace(line, "effect_function", quoted, 1)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/google/uuid"
@@ -67,6 +68,8 @@ func (l *Ledger) write(ctx context.Context) {
 	defer b.release()
 	for l.queue.more() {
 		l.turn(ctx, b)
+		// Those who are about to come should be in the next batch, and not in the one after it.
+		runtime.Gosched()
 	}
 }
 

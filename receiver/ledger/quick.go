@@ -1,0 +1,180 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hookonce/hookonce/receiver"
+	"github.com/hookonce/hookonce/receiver/database"
+)
+
+// An event with one SQL function, which nearly all events with effects are, is recorded in one round trip: everything is
+// sent at once, and each statement does nothing unless the event has won its claim. What that cannot do, such as to keep
+// the claim of an event that the function refuses, is done step by step afterwards, as the server has undone it all.
+
+// errStepByStep says that nothing has been done, and that the event is to be recorded step by step.
+var errStepByStep = errors.New("the event is recorded step by step")
+
+// quick is one attempt to record an event in one round trip.
+type quick struct {
+	r *recording
+	w waiting
+	b *batch
+	// won says that the event has won its claim, and result is then its answer.
+	won    bool
+	result []byte
+	// settings are the parameters of session.sql before and after the function.
+	before, after [][]byte
+}
+
+// The steps of a quick recording that errors are told apart by.
+const (
+	quickClaim  = 2
+	quickEffect = 3
+)
+
+// quickly says whether the event is one for it.
+func (r *recording) quickly() bool {
+	return len(r.calls) == 1 && !r.calls[0].guarded && r.calls[0].function == nil
+}
+
+func (r *recording) runQuickly(ctx context.Context) (receiver.Receipt, error) {
+	q := &quick{r: r, b: batches.Get().(*batch)} //nolint:forcetypeassert // It holds nothing else.
+	defer q.b.release()
+	if err := r.l.prepare(&q.w, r.event, r.work.Destinations); err != nil {
+		return receiver.Receipt{}, err
+	}
+	q.b.sent = append(q.b.sent[:0], &q.w)
+	if err := q.b.fill(r.l.options.Endpoint, r.l.scopeName(), r.scope, r.l.options.Now()); err != nil {
+		return receiver.Receipt{}, err
+	}
+	steps, err := q.steps(ctx)
+	if err != nil {
+		return receiver.Receipt{}, err
+	}
+	if err := q.send(ctx, steps); err != nil {
+		return receiver.Receipt{}, err
+	}
+	if !q.won {
+		start := beginSteps(r.l.sql, r.l.settings)
+		found, err := r.l.committed(ctx, r.conn, r.scope, r.keys, start[:], rollbackStatement)
+		if err != nil {
+			return receiver.Receipt{}, err
+		}
+		return r.candidate.judge(found)
+	}
+	r.l.health.succeeded(r.calls)
+	answer := receiver.Answer{Status: int(statusOK), Body: q.result}
+	return receiver.Receipt{Kind: receiver.Processed, Answer: answer, Deliveries: q.w.outbox}, nil
+}
+
+// steps are all statements of the transaction.
+func (q *quick) steps(ctx context.Context) ([]step, error) {
+	r, sql := q.r, q.r.l.sql
+	// The function has as long as it would have step by step, and what it defers as long as a commit.
+	left := statementTimeout
+	if workBy, bounded := ctx.Deadline(); bounded {
+		left = max(min(left, time.Until(workBy)), time.Millisecond)
+	}
+	q.after = r.l.settings
+	q.before = [][]byte{q.after[0], []byte(database.Milliseconds(left)), q.after[2]}
+	prefix, suffix, err := answerAround(r.event.ID, r.calls[0].effect.Name)
+	if err != nil {
+		return nil, err
+	}
+	scope := binary.BigEndian.AppendUint32(nil, uint32(r.scope)) //nolint:gosec // The bits are kept.
+	start := beginSteps(sql, q.before)
+	steps := append(make([]step, 0, 10), start[0], start[1],
+		step{name: "hookonce_batch", text: sql.batch, values: q.b.parameters, read: func(row [][]byte) error {
+			won, err := readUUIDs(row[0])
+			q.won = len(won) == 1
+			return err
+		}},
+		step{
+			name: r.calls[0].settleName, text: r.calls[0].settle,
+			values: [][]byte{scope, q.w.key[:], q.w.id[:], []byte(prefix), []byte(suffix)},
+			read: func(row [][]byte) error {
+				q.result = append([]byte(nil), row[0]...)
+				return nil
+			},
+		})
+	if r.event.ClaimBody {
+		steps = append(steps, step{
+			name: "hookonce_settle_body", text: sql.effectSettleBody, values: [][]byte{scope, q.w.key[:], q.w.id[:], q.w.body[:]},
+		})
+	}
+	return append(steps,
+		step{name: "hookonce_constraints", text: constraintsStatement},
+		step{name: "hookonce_reset_role", text: resetRoleStatement},
+		step{name: "hookonce_reset", text: resetStatement},
+		step{name: "hookonce_session", text: sql.session, values: q.after, textual: true},
+		// Functions may warn as they like, until here.
+		step{name: "hookonce_commit", text: commitStatement, before: r.conn.forgetWarning}), nil
+}
+
+// send runs the steps to the end of the commit.
+func (q *quick) send(ctx context.Context, steps []step) error {
+	r := q.r
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), r.commitBy)
+	defer cancel()
+	tag, failed, err := r.conn.run(ctx, steps)
+	if err != nil {
+		return q.judge(err, failed, len(steps)-1)
+	}
+	if err := r.conn.warning(); err != nil {
+		return &unknownOutcomeError{err: err}
+	}
+	if tag.String() != "COMMIT" {
+		return fmt.Errorf("commit: the server answered %s", tag)
+	}
+	if q.won == (q.result == nil) {
+		return &unknownOutcomeError{err: errUnreadable}
+	}
+	return nil
+}
+
+// judge says what an error means, by the step that failed.
+func (q *quick) judge(err error, failed, commit int) error {
+	if !q.r.undone(err, failed < commit) {
+		return &unknownOutcomeError{err: err}
+	}
+	switch code := database.Code(err); {
+	case failed == quickClaim && code == database.CodeLockTimeout:
+		return fmt.Errorf("claim: %w: %w", receiver.ErrInFlight, err)
+	case failed == quickClaim && code == codeDivisionByZero, failed == quickEffect && code == codeRefused:
+		return errStepByStep
+	case failed > quickClaim:
+		if function := q.r.calls[0].failure(err); function != nil {
+			return function
+		}
+	}
+	return fmt.Errorf("record: %w", err)
+}
+
+// undone says that the transaction is rolled back for certain, although its commit has been sent. The server itself says so
+// with any error about a statement before the commit; a pooler may say it of a connection that it has lost.
+func (r *recording) undone(err error, beforeCommit bool) bool {
+	if rolledBack(err) || notSent(err) {
+		return true
+	}
+	return beforeCommit && r.conn.direct() && database.Code(err) != ""
+}
+
+// recordedQuickly tries, and leaves the connection as it was found if the event is to be recorded step by step.
+func (r *recording) recordedQuickly(ctx context.Context) (receiver.Receipt, error) {
+	receipt, err := r.runQuickly(ctx)
+	if errors.Is(err, errStepByStep) && r.conn.Conn.Conn().PgConn().TxStatus() != 'I' {
+		if _, err := r.conn.Exec(ctx, rollbackStatement, pgx.QueryExecModeExec); err != nil {
+			return receipt, fmt.Errorf("record step by step: %w", err)
+		}
+	}
+	return receipt, err
+}
