@@ -138,7 +138,7 @@ func (x *exchange) finish() {
 // release gives back the place and the bytes; a second time it does nothing.
 func (x *exchange) release(now time.Time) {
 	if !x.recording.IsZero() {
-		x.handler.gate.leave(now.Sub(x.recording))
+		x.handler.gate.leave(now.Sub(x.recording), x.fresh)
 		x.recording = time.Time{}
 	}
 	if x.arrival.held > 0 {

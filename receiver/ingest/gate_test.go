@@ -6,6 +6,7 @@ package ingest
 import (
 	"hash/maphash"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 )
@@ -21,7 +22,7 @@ func TestWhoWaitedInVainLeavesRoomToWait(t *testing.T) {
 			t.Fatal("the place was given twice, or there was no room to wait")
 		}
 	}
-	if n := g.waiting.Load(); n != 0 {
+	if n := g.waiting.Len(); n != 0 {
 		t.Errorf("%d still wait", n)
 	}
 }
@@ -30,41 +31,86 @@ func TestWhoWaitedInVainLeavesRoomToWait(t *testing.T) {
 func TestNobodyWaitsInVain(t *testing.T) {
 	for _, test := range []struct {
 		kept   time.Duration
-		before int64
+		before int
 		waits  bool
 	}{
 		{0, 9, true}, {0, 10, false},
-		{40 * time.Millisecond, 4, true}, {40 * time.Millisecond, 5, false},
-		{300 * time.Millisecond, 0, false}, {200 * time.Millisecond, 0, true},
+		{40 * time.Millisecond, 8, true}, {40 * time.Millisecond, 9, false},
+		{150 * time.Millisecond, 0, true}, {150 * time.Millisecond, 1, false}, {201 * time.Millisecond, 0, false},
 	} {
 		g := newGate(2, 10, time.Millisecond)
-		g.kept.Store(int64(test.kept))
+		g.kept = test.kept
 		g.enter(t.Context())
 		g.enter(t.Context())
-		g.waiting.Store(test.before)
+		for range test.before {
+			g.waiting.PushBack(make(chan struct{}))
+		}
 		if _, waited := g.enter(t.Context()); waited != test.waits {
 			t.Errorf("%+v: waits %t", test, waited)
 		}
 	}
 }
 
-// TestPlacesAreKeptOnAverage: one slow request is forgotten.
-func TestPlacesAreKeptOnAverage(t *testing.T) {
-	g := newGate(1, 1, time.Millisecond)
+// TestPlacesFollowTheDatabase: one that takes n ms for each of n requests at once gets as many as it answers in time, and all
+// places again when it is fast. Copies that waited for others do not count.
+func TestPlacesFollowTheDatabase(t *testing.T) {
+	g := newGate(256, 1024, time.Second)
+	serve := func(each time.Duration, counts bool) {
+		for range 5000 {
+			for g.taken < g.limit {
+				g.enter(t.Context())
+			}
+			g.crowded = true
+			g.leave(time.Duration(g.taken)*each, counts)
+		}
+	}
 	for _, step := range []struct {
-		kept, low, high time.Duration
-	}{{time.Second, 0, 50 * time.Millisecond}, {time.Millisecond, 0, 2 * time.Millisecond}, {time.Second, 990 * time.Millisecond, time.Second}} {
-		requests := 300
-		if step.high == 50*time.Millisecond {
-			requests = 1
+		each      time.Duration
+		counts    bool
+		low, high int64
+	}{
+		{100 * time.Microsecond, true, 256, 256},
+		{time.Millisecond, true, 120, 180},
+		{time.Second, false, 120, 180},
+		{time.Second, true, 64, 64},
+		{100 * time.Microsecond, true, 256, 256},
+	} {
+		serve(step.each, step.counts)
+		if g.limit < step.low || g.limit > step.high {
+			t.Errorf("with %v for each: %d places, want %d to %d", step.each, g.limit, step.low, step.high)
 		}
-		for range requests {
-			g.enter(t.Context())
-			g.leave(step.kept)
+	}
+}
+
+// TestPlacesAreGivenInOrder: and one that is given to somebody who gives up just then is not lost.
+func TestPlacesAreGivenInOrder(t *testing.T) {
+	g := newGate(1, 10, time.Hour)
+	g.enter(t.Context())
+	order := make(chan int, 3)
+	var group sync.WaitGroup
+	for i := range 3 {
+		group.Go(func() {
+			if entered, waited := g.enter(t.Context()); !entered || !waited {
+				t.Errorf("%d did not get a place", i)
+			}
+			order <- i
+			g.leave(0, true)
+		})
+		for waiting := 0; waiting <= i; {
+			g.mu.Lock()
+			waiting = g.waiting.Len()
+			g.mu.Unlock()
 		}
-		if kept := time.Duration(g.kept.Load()); kept < step.low || kept > step.high {
-			t.Errorf("%+v: %v", step, kept)
+	}
+	g.leave(0, true)
+	group.Wait()
+	for i := range 3 {
+		if got := <-order; got != i {
+			t.Errorf("%d came before %d", got, i)
 		}
+	}
+	if g.taken != 0 {
+		t.Errorf("%d places are taken", g.taken)
 	}
 }
 

@@ -190,8 +190,9 @@ type exchange struct {
 	arrival arrival
 	// late says that it did not arrive at once.
 	late bool
-	// recording is when a place was taken; zero if none was.
+	// recording is when a place was taken; zero if none was. Fresh says that it was for a new event.
 	recording time.Time
+	fresh     bool
 	request   receiver.Request
 }
 

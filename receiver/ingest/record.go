@@ -108,6 +108,7 @@ func (x *exchange) unrecorded(event receiver.Event, err error) *refusal {
 
 // settle returns the answer that the ledger has committed.
 func (x *exchange) settle(event receiver.Event, receipt receiver.Receipt) (receiver.Answer, *refusal) {
+	x.fresh = x.fresh || receipt.Kind == receiver.Processed || receipt.Kind == receiver.Refused
 	switch receipt.Kind {
 	case receiver.Processed:
 		x.handler.options.Count(receiver.CountProcessed, "")
