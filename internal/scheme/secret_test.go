@@ -59,6 +59,37 @@ func TestDecodeAccepts(t *testing.T) {
 	}
 }
 
+// TestDecodeEd25519: each of the three kinds of keys is told from the others.
+func TestDecodeEd25519(t *testing.T) {
+	const (
+		public  = "whpk_1SiA4o9hyqTCpIqC5V9HUakiiaeACeqfZTInDBbOir4="
+		private = "whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbfVKIDij2HKpMKkioLlX0dRqSKJp4AJ6p9lMicMFs6Kvg=="
+	)
+	s, _ := Preset(StandardWebhooksEd25519)
+	for secret, reason := range map[string]string{
+		public: "", public + "\n": "", strings.TrimPrefix(public, "whpk_"): "", private: SecretWrongPrefix, standardSecret: SecretWrongPrefix,
+		"v1a," + public: SecretWrongPrefix, public[:20]: SecretUndecodable, "whpk_" + standardSecret[6:]: SecretTooShort,
+	} {
+		key, err := s.Key.Decode([]byte(secret))
+		var problem *SecretProblem
+		if reason == "" && (err != nil || len(key) != 32) || reason != "" && (!errors.As(err, &problem) || problem.Reason != reason) {
+			t.Errorf("%s: got %d bytes, %v; want %q", secret, len(key), err, reason)
+		}
+		if problem != nil && strings.Contains(problem.Message, "symmetric secret, whsec_...") {
+			t.Errorf("%s: the remedy is that of another scheme: %v", secret, err)
+		}
+	}
+	if key, err := s.SigningKey().Decode([]byte(private)); err != nil || len(key) != 64 {
+		t.Errorf("private: got %d bytes, %v", len(key), err)
+	}
+	if _, err := s.SigningKey().Decode([]byte(public)); err == nil {
+		t.Error("signed with a public key")
+	}
+	if other, _ := Preset(Paymos); other.SigningKey() != other.Key {
+		t.Error("Paymos signs with what it verifies with")
+	}
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	encode := base64.StdEncoding.EncodeToString
 	for name, test := range map[string]struct {

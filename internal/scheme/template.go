@@ -174,7 +174,7 @@ func validateBoundaries(parts []Part) []error {
 		switch part.Placeholder {
 		case PlaceholderURL:
 			// Neither the JSON that follows nor Twilio's forms can be taken for the rest of a URL: see verify.
-			if i+1 == free && parts[free].Placeholder != PlaceholderItem {
+			if i+1 == free && free < len(parts) && parts[free].Placeholder != PlaceholderItem {
 				continue
 			}
 		case PlaceholderID, PlaceholderItem:

@@ -59,6 +59,27 @@ func TestValidateAccepts(t *testing.T) {
 		"unsigned id that says so":       func(s *Scheme) { s.EventID, s.EventIDSigned = []Source{{Header: "X-Id"}}, false },
 		"signed id that claims the body": func(s *Scheme) { s.EventIDSigned = false },
 		"text around the placeholders":   func(s *Scheme) { s.StringToSign = "v0:{timestamp}:{body}" },
+		"body first":                     func(s *Scheme) { s.StringToSign = "{body}.{timestamp}" },
+		"timestamp at the body":          func(s *Scheme) { s.StringToSign = "{method}{url}{body}{timestamp}" },
+		"id behind the body":             func(s *Scheme) { s.StringToSign = "{timestamp}.{body}.{id}"; s.EventID = []Source{{Header: "X-Id"}} },
+		"URL with an end":                func(s *Scheme) { s.StringToSign = "{url}\n{timestamp}{body}" },
+		"weak, where nothing is better":  func(s *Scheme) { s.Signature.Algorithm = SHA1 },
+		"no rotation said":               func(s *Scheme) { s.Behavior.Rotation = "" },
+		"digest last":                    func(s *Scheme) { s.EventID = append(s.EventID, Source{BodyDigest: true}) },
+		"composed id":                    func(s *Scheme) { s.EventID = []Source{{Compose: []Source{at("a"), at("b", "c")}}} },
+		"alias":                          func(s *Scheme) { s.HeaderAliases = map[string]string{"x-signature": "Y-Signature"} },
+		"batch":                          func(s *Scheme) { s.Batch = &Batch{Path: []string{"events"}, Member: "event"} },
+		"form":                           func(s *Scheme) { s.FormField, s.FormObject = "payload", true },
+		"handshakes": func(s *Scheme) {
+			s.Handshakes = []Handshake{
+				{Kind: URLVerification}, {Kind: URLValidation}, {Kind: EchoChallenge},
+				{Kind: HubChallenge, VerifyToken: "t"}, {Kind: OriginConsent, Origins: []string{"*"}},
+			}
+		},
+		"items": func(s *Scheme) {
+			s.Signature.Header, s.Signature.Path, s.Timestamp, s.Batch = "", []string{"sig"}, nil, &Batch{}
+			s.StringToSign, s.EventID = "{item.id}:{item.a.b...}:{item.c}", []Source{at("id")}
+		},
 	} {
 		s := described()
 		change(&s)
@@ -106,6 +127,76 @@ func TestValidateRefuses(t *testing.T) {
 		"path too deep":             {func(s *Scheme) { s.EventID[0].Path = strings.Split(strings.Repeat("a", 17), "") }, "more than 16"},
 		"unsigned id said signed":   {func(s *Scheme) { s.EventID = []Source{{Header: "X-Id"}} }, "eventIDSigned:"},
 		"no retry horizon":          {func(s *Scheme) { s.Behavior.RetryHorizon = 0 }, "behavior.retryHorizon:"},
+	} {
+		s := described()
+		test.change(&s)
+		if err := Validate(s); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: got %v, want an error with %q", name, err, test.want)
+		}
+	}
+}
+
+// TestValidateRefusesWhatIsNew is about all but a signature over an id, a time and the body.
+func TestValidateRefusesWhatIsNew(t *testing.T) {
+	items := func(s *Scheme) {
+		s.Signature.Header, s.Signature.Path, s.Timestamp, s.Batch = "", []string{"sig"}, nil, &Batch{}
+		s.StringToSign, s.EventID = "{item.id}:{item.b}", []Source{at("id")}
+	}
+	handshake := func(h ...Handshake) func(*Scheme) { return func(s *Scheme) { s.Handshakes = h } }
+	header := []Source{{Header: "X-Id"}}
+	for name, test := range map[string]struct {
+		change func(*Scheme)
+		want   string
+	}{
+		"URL beside the time":      {func(s *Scheme) { s.StringToSign = "{url}{timestamp}.{body}" }, "after {url}"},
+		"URL behind the body":      {func(s *Scheme) { s.StringToSign = "{timestamp}.{body}{url}" }, "before {url}"},
+		"id at the body's end":     {func(s *Scheme) { s.StringToSign = "{timestamp}.{body}{id}"; s.EventID = header }, "before {id}"},
+		"body and form":            {func(s *Scheme) { s.StringToSign = "{timestamp}.{body}{form}" }, "one of them only"},
+		"item without its path":    {func(s *Scheme) { s.StringToSign = "{timestamp}.{item.a}.{body}" }, "signature.path"},
+		"open brace":               {func(s *Scheme) { s.StringToSign = "{timestamp}.{body" }, "other braces"},
+		"empty member":             {func(s *Scheme) { items(s); s.StringToSign = "{item.a..b}" }, "a member's name"},
+		"item beside item":         {func(s *Scheme) { items(s); s.StringToSign = "{item.id}{item.b}" }, "after {item.id}"},
+		"item behind the free one": {func(s *Scheme) { items(s); s.StringToSign = "{item.a...}{item.id}" }, "before {item.id}"},
+		"two free items":           {func(s *Scheme) { items(s); s.StringToSign = "{item.id...}:{item.b...}" }, "may be anything"},
+		"items and the body":       {func(s *Scheme) { items(s); s.StringToSign = "{item.id}:{body}" }, "without {body}"},
+		"items and the URL":        {func(s *Scheme) { items(s); s.StringToSign = "{item.id}:{url}" }, "not {url}"},
+		"items without a batch":    {func(s *Scheme) { items(s); s.Batch = nil }, "say in batch"},
+		"two places":               {func(s *Scheme) { items(s); s.Signature.Header = "X-S" }, "not both"},
+		"unsigned id of an item":   {func(s *Scheme) { items(s); s.EventID = []Source{at("other")} }, "eventIDSigned:"},
+		"digest of an item":        {func(s *Scheme) { items(s); s.EventID = []Source{{BodyDigest: true}} }, "eventIDSigned:"},
+		"token in a body":          {func(s *Scheme) { items(s); s.Signature.Algorithm = Token }, "signature.path:"},
+		"token that signs":         {func(s *Scheme) { s.Signature.Algorithm, s.Signature.Encoding = Token, Raw }, "stringToSign: a Token"},
+		"token with a time":        {func(s *Scheme) { s.Signature.Algorithm = Token }, "timestamp: a Token"},
+		"token in hexadecimal":     {func(s *Scheme) { s.Signature.Algorithm = Token }, "signature.encoding:"},
+		"token, decoded":           {func(s *Scheme) { s.Signature.Algorithm, s.Key.Encoding = Token, Hex }, "key.encoding:"},
+		"short public key":         {func(s *Scheme) { s.Signature.Algorithm = Ed25519 }, "has 32 bytes"},
+		"alias of nothing":         {func(s *Scheme) { s.HeaderAliases = map[string]string{"X-Other": "Y"} }, "no header"},
+		"alias without signature": {func(s *Scheme) {
+			s.EventID, s.EventIDSigned, s.HeaderAliases = header, false, map[string]string{"X-Id": "Y"}
+		}, "signature.header"},
+		"alias that is no header": {func(s *Scheme) { s.HeaderAliases = map[string]string{"X-Signature": "a b"} }, "headerAliases:"},
+		"alias twice": {func(s *Scheme) {
+			s.EventID, s.EventIDSigned, s.HeaderAliases = header, false, map[string]string{"X-Id": "Y", "X-Signature": "y"}
+		}, "two headers"},
+		"digest first":            {func(s *Scheme) { s.EventID = []Source{{BodyDigest: true}, at("id")} }, "put them last"},
+		"digest as a type":        {func(s *Scheme) { s.EventType = []Source{{BodyDigest: true}} }, "ids of events only"},
+		"composed of one":         {func(s *Scheme) { s.EventID = []Source{{Compose: []Source{at("a")}}} }, "at least two"},
+		"composed of composed":    {func(s *Scheme) { s.EventID = []Source{{Compose: []Source{at("a"), {Compose: []Source{at("b")}}}}} }, "headers and paths"},
+		"header id in a batch":    {func(s *Scheme) { s.Batch, s.EventID, s.EventIDSigned = &Batch{}, header, false }, "would all have that id"},
+		"form in a batch":         {func(s *Scheme) { s.Batch, s.FormField = &Batch{}, "payload" }, "batch:"},
+		"endless field":           {func(s *Scheme) { s.FormField = strings.Repeat("a", 1025) }, "formField:"},
+		"endless acknowledgment":  {func(s *Scheme) { s.Acknowledgment = strings.Repeat("a", 1025) }, "acknowledgment:"},
+		"unknown rotation":        {func(s *Scheme) { s.Behavior.Rotation = "Slow" }, "behavior.rotation:"},
+		"unknown handshake":       {handshake(Handshake{Kind: "Hello"}), "is unknown"},
+		"handshake twice":         {handshake(Handshake{Kind: EchoChallenge}, Handshake{Kind: EchoChallenge}), "twice"},
+		"challenge for everybody": {handshake(Handshake{Kind: HubChallenge}), "needs verifyToken"},
+		"token with a blank":      {handshake(Handshake{Kind: HubChallenge, VerifyToken: "a b"}), "verifyToken:"},
+		"token for another":       {handshake(Handshake{Kind: EchoChallenge, VerifyToken: "a"}), "belongs to HubChallenge"},
+		"consent to nobody":       {handshake(Handshake{Kind: OriginConsent}), "needs origins"},
+		"consent to nothing":      {handshake(Handshake{Kind: OriginConsent, Origins: []string{""}}), "origins:"},
+		"origins for another":     {handshake(Handshake{Kind: EchoChallenge, Origins: []string{"a"}}), "belong to OriginConsent"},
+		"ping without types":      {handshake(Handshake{Kind: Ping}), "known by its type"},
+		"verification in a batch": {func(s *Scheme) { s.Batch = &Batch{}; s.Handshakes = []Handshake{{Kind: URLVerification}} }, "remove batch"},
 	} {
 		s := described()
 		test.change(&s)
