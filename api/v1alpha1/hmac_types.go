@@ -182,7 +182,7 @@ type HMACSignature struct {
 	// +kubebuilder:validation:Enum=Hex;Base64
 	Encoding string `json:"encoding,omitempty"`
 
-	// algorithm: SHA256, SHA384, SHA512 or SHA1 for an HMAC with that hash; Ed25519 for a signature that the provider's public
+	// algorithm is SHA256, SHA384, SHA512 or SHA1 for an HMAC with that hash; Ed25519 for a signature that the provider's public
 	// key verifies, which is the secret then; Token for a header that carries the secret itself. SHA1 is weak, and Token
 	// proves who sent a delivery but nothing of its content: use either only if the provider has nothing else. Default SHA256.
 	// +optional
@@ -304,7 +304,7 @@ type HMACValue struct {
 
 // HeaderOrPath says where a value is: in a header, or at a path in the JSON body. Exactly one of the two is set.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.header) != has(self.path)",message="set exactly one of header and path"
+// +kubebuilder:validation:ExactlyOneOf=header;path
 type HeaderOrPath struct {
 	// header that carries the value, if path is absent.
 	// +optional

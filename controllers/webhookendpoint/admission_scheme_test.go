@@ -68,7 +68,7 @@ var schemeRefusals = []refusal{
 	{"GitHubResource", strings.Replace(endpointManifest, "key: Event", "key: ResourceAndType", 1), "scheme: Paymos", "scheme: GitHub", false, "this verification.scheme has no resource id"},
 	{"HMACResource", hmacManifest, "      resourceID: {path: data.id}\n", "", false, "needs verification.hmac.resourceID"},
 	{"HeaderAndPath", hmacManifest, "eventType: {path: type}", "eventType: {path: type, header: X-Type}", false, "set exactly one of header and path"},
-	{"PartHeaderAndPath", hmacManifest, "{path: type}", "{path: type, otherwise: [{path: kind, header: X-Type}]}", false, "set exactly one of header and path"},
+	{"PartHeaderAndPath", hmacManifest, "{path: type}", "{path: type, otherwise: [{path: kind, header: X-Type}]}", false, "exactly one of the fields in [header path] must be set"},
 	{"NeitherHeaderNorPath", hmacManifest, "eventType: {path: type}", "eventType: {}", false, "set exactly one of header and path"},
 	{"TimestampNowhere", hmacManifest, `      timestamp: {prefix: "t="}` + "\n", "", false, "say in hmac.timestamp where the timestamp is"},
 	{"TimestampUnsigned", hmacManifest, `"{timestamp}.{body}"`, `"{body}"`, false, "an unsigned timestamp proves nothing"},

@@ -145,11 +145,8 @@ func spell(s scheme.Scheme) *v1alpha1.HMACScheme {
 	if s.Key.MaxBytes == 0 {
 		out.Key.MaxBytes = nil
 	}
-	switch s.Signature.Algorithm {
-	case scheme.Token:
+	if s.Signature.Algorithm == scheme.Token {
 		out.Signature.Encoding, out.StringToSign = "", ""
-	case scheme.Ed25519:
-		out.Key.MinBytes, out.Key.MaxBytes = nil, nil
 	}
 	if s.Timestamp != nil {
 		out.Timestamp = &v1alpha1.HMACTimestamp{

@@ -25,7 +25,7 @@ type HMACSignatureApplyConfiguration struct {
 	Prefix *string `json:"prefix,omitempty"`
 	// encoding of a signature: Hex or Base64; algorithm Token ignores it. Default Hex.
 	Encoding *string `json:"encoding,omitempty"`
-	// algorithm: SHA256, SHA384, SHA512 or SHA1 for an HMAC with that hash; Ed25519 for a signature that the provider's public
+	// algorithm is SHA256, SHA384, SHA512 or SHA1 for an HMAC with that hash; Ed25519 for a signature that the provider's public
 	// key verifies, which is the secret then; Token for a header that carries the secret itself. SHA1 is weak, and Token
 	// proves who sent a delivery but nothing of its content: use either only if the provider has nothing else. Default SHA256.
 	Algorithm *string `json:"algorithm,omitempty"`
