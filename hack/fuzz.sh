@@ -2,11 +2,11 @@
 # Runs every fuzz target of the repository for a few seconds, from its seeds and from what earlier runs found. What makes
 # one fail is written to the package's testdata/fuzz and, committed, is a test from then on.
 #   FUZZTIME    seconds for each target; default 5
-#   FUZZBUDGET  seconds for all of them, without compiling; each gets less if there are many. Default 100
+#   FUZZBUDGET  seconds for all of them, without compiling; each gets less if there are many. Default 60
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-budget="${FUZZBUDGET:-100}"
+budget="${FUZZBUDGET:-60}"
 # Found and not listed, so that none is forgotten.
 mapfile -t targets < <(git ls-files -co --exclude-standard '*_test.go' |
 	xargs -r grep -EHo '^func Fuzz[A-Za-z0-9_]*\(f \*testing\.F\)' | sed -E 's/:func (Fuzz[A-Za-z0-9_]*).*/ \1/' | sort)

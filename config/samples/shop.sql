@@ -18,8 +18,9 @@ CREATE INDEX IF NOT EXISTS orders_invoice_id ON shop.orders (invoice_id);
 
 -- It runs in the claim's transaction: the order and the claim are committed together or not at all. What it returns is
 -- stored, and given again to every duplicate. SQLSTATE HK001 refuses the event for good instead of asking for a retry.
+-- It runs as its owner: the role of receivers needs USAGE on this schema and no rights on the table.
 CREATE OR REPLACE FUNCTION shop.on_invoice_paid(e hookonce.event) RETURNS jsonb
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     invoice jsonb := hookonce.payload(e) -> 'data';
     booked  bigint;

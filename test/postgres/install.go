@@ -93,7 +93,7 @@ func serverUser() (*syscall.Credential, error) {
 }
 
 // initialize runs initdb unless the folder has a data directory, and writes who may log in from where.
-func (s *Server) initialize(bin string, owner *syscall.Credential, allowFrom []string) error {
+func (s *Server) initialize(bin string, owner *syscall.Credential, options Options) error {
 	if owner != nil {
 		if err := os.Chown(s.Dir, int(owner.Uid), int(owner.Gid)); err != nil {
 			return fmt.Errorf("give the folder to the server's user: %w", err)
@@ -116,8 +116,10 @@ func (s *Server) initialize(bin string, owner *syscall.Credential, allowFrom []s
 	var rules strings.Builder
 	rules.WriteString("local all all scram-sha-256\n")
 	rules.WriteString("host all all 127.0.0.1/32 scram-sha-256\nhost all all ::1/128 scram-sha-256\n")
-	for _, network := range allowFrom {
-		fmt.Fprintf(&rules, "host all %s %s scram-sha-256\n", AppRole, network)
+	for _, network := range options.AllowFrom {
+		for _, role := range append([]string{AppRole}, options.Roles...) {
+			fmt.Fprintf(&rules, "host all %s %s scram-sha-256\n", role, network)
+		}
 	}
 	return writeFile(filepath.Join(data, "pg_hba.conf"), rules.String(), owner)
 }

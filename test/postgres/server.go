@@ -37,8 +37,9 @@ type Options struct {
 	Dir string
 	// Listen are the addresses to listen on. Default 127.0.0.1.
 	Listen []string
-	// AllowFrom are networks in CIDR form from which the ordinary role may log in with its password; everybody may from
-	// loopback.
+	// Roles are made besides the ordinary one: they can log in as it can, and own nothing.
+	Roles []string
+	// AllowFrom are networks in CIDR form from which these roles may log in with the password; everybody may from loopback.
 	AllowFrom []string
 	// Port to listen on. Default: a free one.
 	Port int
@@ -80,7 +81,7 @@ func Start(options Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the server's folder: %w", err)
 	}
-	if err := s.initialize(bin, owner, options.AllowFrom); err != nil {
+	if err := s.initialize(bin, owner, options); err != nil {
 		return nil, errors.Join(err, s.removeTemporary())
 	}
 	if err := s.launch(bin, owner, options); err != nil {
@@ -142,7 +143,7 @@ func connectionURL(role, database, host string, port int) string {
 
 // CreateRole makes a role that can log in and has no rights, with the password of all roles here.
 func (s *Server) CreateRole(ctx context.Context, name string) error {
-	return s.admin(ctx, "CREATE ROLE "+pgx.Identifier{name}.Sanitize()+" LOGIN PASSWORD '"+password+"'")
+	return s.admin(ctx, createRole(name))
 }
 
 // DropRole removes a role that owns nothing, and that no database of the server gives any rights.
@@ -266,10 +267,10 @@ func (s *Server) launchOnce(bin string, owner *syscall.Credential, options Optio
 	if s.pid, s.exited, err = spawn(cmd); err != nil {
 		return fmt.Errorf("start postgres: %w", err)
 	}
-	return s.waitReady()
+	return s.waitReady(append([]string{AppRole}, options.Roles...))
 }
 
-func (s *Server) waitReady() error {
+func (s *Server) waitReady(roles []string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -278,7 +279,7 @@ func (s *Server) waitReady() error {
 		conn, err := pgx.Connect(ctx, s.AdminURL("postgres"))
 		if err == nil {
 			defer conn.Close(ctx)
-			return s.createRole(ctx, conn)
+			return createRoles(ctx, conn, roles)
 		}
 		select {
 		case <-s.exited:
@@ -290,16 +291,23 @@ func (s *Server) waitReady() error {
 	}
 }
 
-func (s *Server) createRole(ctx context.Context, conn *pgx.Conn) error {
-	var exists bool
-	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", AppRole).Scan(&exists); err != nil {
-		return fmt.Errorf("look for the role: %w", err)
-	}
-	if exists {
-		return nil
-	}
-	if _, err := conn.Exec(ctx, "CREATE ROLE "+AppRole+" LOGIN PASSWORD '"+password+"'"); err != nil {
-		return fmt.Errorf("make the role: %w", err)
+// createRoles makes those that are not there yet.
+func createRoles(ctx context.Context, conn *pgx.Conn, roles []string) error {
+	for _, role := range roles {
+		var exists bool
+		if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)", role).Scan(&exists); err != nil {
+			return fmt.Errorf("look for the role %s: %w", role, err)
+		}
+		if exists {
+			continue
+		}
+		if _, err := conn.Exec(ctx, createRole(role)); err != nil {
+			return fmt.Errorf("make the role %s: %w", role, err)
+		}
 	}
 	return nil
+}
+
+func createRole(name string) string {
+	return "CREATE ROLE " + pgx.Identifier{name}.Sanitize() + " LOGIN PASSWORD '" + password + "'"
 }

@@ -19,7 +19,16 @@ const (
 	// databasePort is the port of Postgres on this machine.
 	databasePort = 15432
 	databaseName = "shop"
+	// ledgerRole is whom receivers log in as. It owns the ledger's schema and nothing else: what it may do to the shop is
+	// to call the shop's functions. See docs/roles.md.
+	ledgerRole = "hookonce"
 )
+
+// ledgerSchema is what an administrator does before the first endpoint is applied.
+const ledgerSchema = `
+CREATE SCHEMA hookonce AUTHORIZATION ` + ledgerRole + `;
+GRANT USAGE ON SCHEMA hookonce TO ` + postgres.AppRole + `;
+`
 
 func (w *World) databaseFolder() string { return filepath.Join(w.State, "postgres") }
 
@@ -32,8 +41,8 @@ func (w *World) StartDatabase(context.Context) error {
 			listen = append(listen, w.cluster.host)
 		}
 		server, err = postgres.Start(postgres.Options{
-			Dir: w.databaseFolder(), Port: databasePort, Listen: listen, Detach: true,
-			// As the application's role, with a password; and only this machine and its pods reach the address.
+			Dir: w.databaseFolder(), Port: databasePort, Listen: listen, Detach: true, Roles: []string{ledgerRole},
+			// As an ordinary role, with a password; and only this machine and its pods reach the address.
 			AllowFrom: []string{"0.0.0.0/0"},
 		})
 	}
@@ -61,11 +70,14 @@ func (w *World) reset(ctx context.Context) error {
 	if err := w.database.CreateDatabase(ctx, databaseName); err != nil {
 		return err
 	}
-	pool, err := pgxpool.New(ctx, w.databaseURL())
+	pool, err := pgxpool.New(ctx, w.database.AdminURL(databaseName))
 	if err != nil {
 		return fmt.Errorf("connect to the shop's database: %w", err)
 	}
 	w.DB = pool
+	if _, err := pool.Exec(ctx, ledgerSchema); err != nil {
+		return fmt.Errorf("make the ledger's schema: %w", err)
+	}
 	return nil
 }
 
@@ -82,8 +94,8 @@ func (w *World) deleteShop(ctx context.Context) error {
 	return err
 }
 
-// databaseURL is the URI of the shop's database on this machine.
-func (w *World) databaseURL() string { return w.database.URL(databaseName) }
+// databaseURL is the URI of the shop's database on this machine, for receivers.
+func (w *World) databaseURL() string { return w.database.RoleURL(ledgerRole, databaseName) }
 
 // databaseURLFromPods is the URI of the shop's database as pods reach it.
 func (w *World) databaseURLFromPods() (string, error) {

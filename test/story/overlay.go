@@ -19,6 +19,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/hookonce/hookonce/api/v1alpha1"
+	"github.com/hookonce/hookonce/test/postgres"
 )
 
 // overlays are kustomizations over config/default and config/samples, with this machine's addresses in them.
@@ -129,20 +130,21 @@ func (w *World) waitRollout(ctx context.Context, endpoint string) error {
 	return err
 }
 
-// loadShop creates the orders table and the effect's function: they need the ledger's types, which the endpoint's
-// receivers have made by now.
+// loadShop creates the orders table and the effect's function, as their owner: they need the ledger's types, which the
+// endpoint's receivers have made by now. Receivers have no rights on the table.
 func (w *World) loadShop(ctx context.Context) error {
 	sql, err := os.ReadFile(filepath.Join(w.Root, "config", "samples", "shop.sql"))
 	if err != nil {
 		return fmt.Errorf("read the shop's tables: %w", err)
 	}
-	if _, err := w.DB.Exec(ctx, string(sql)); err != nil {
-		return fmt.Errorf("create the shop's tables: %w", err)
+	asOwner := "BEGIN; SET LOCAL ROLE " + postgres.AppRole + ";" + string(sql) + gatedEffect +
+		"GRANT USAGE ON SCHEMA shop TO " + ledgerRole + "; COMMIT"
+	if _, err := w.DB.Exec(ctx, asOwner); err != nil {
+		return fmt.Errorf("create the shop's tables and effects: %w", err)
 	}
-	if _, err := w.DB.Exec(ctx, gatedEffect); err != nil {
-		return fmt.Errorf("create the shop's gated effect: %w", err)
-	}
-	return nil
+	const rights = `SELECT count(*) FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']) AS right_name
+		WHERE has_table_privilege($1, 'shop.orders', right_name)`
+	return w.expect(ctx, 0, "rights of the receivers' role on the table of orders", rights, ledgerRole)
 }
 
 // fromPods is the host name under which pods reach a server on this machine.

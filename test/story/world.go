@@ -38,7 +38,7 @@ type World struct {
 	State string
 	// Out gets what the story says.
 	Out io.Writer
-	// DB is a connection to the shop's database as its owner.
+	// DB is a connection to the shop's database as its administrator, who sees the ledger and the shop.
 	DB *pgxpool.Pool
 
 	cluster  cluster
