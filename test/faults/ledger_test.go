@@ -55,12 +55,12 @@ func collect[T any](ctx context.Context, conn *pgx.Conn, into *[]T, sql string, 
 	return err
 }
 
-// endpoint is the place of an endpoint; -1, which is nobody's, for a name that is not of this run.
-func (r *ledgerReader) endpoint(name string) int {
+// endpoint is the place of an endpoint.
+func (r *ledgerReader) endpoint(name string) (int, error) {
 	if i, ok := r.endpoints[name]; ok {
-		return i
+		return i, nil
 	}
-	return -1
+	return 0, fmt.Errorf("%q is no endpoint of this run", name)
 }
 
 func (r *ledgerReader) claims(ctx context.Context) error {
@@ -69,9 +69,12 @@ func (r *ledgerReader) claims(ctx context.Context) error {
 		func(row pgx.CollectableRow) (c history.Claim, err error) {
 			var scope string
 			var digest, result []byte
-			err = row.Scan(&scope, &c.Event, &digest, &c.Status, &result, &c.HasResult)
-			c.Endpoint, c.Result = r.endpoint(scope), string(result)
+			if err = row.Scan(&scope, &c.Event, &digest, &c.Status, &result, &c.HasResult); err != nil {
+				return c, err
+			}
 			copy(c.Body[:], digest)
+			c.Result = string(result)
+			c.Endpoint, err = r.endpoint(scope)
 			return c, err
 		})
 }
@@ -82,9 +85,11 @@ func (r *ledgerReader) events(ctx context.Context) error {
 		func(row pgx.CollectableRow) (e history.Event, err error) {
 			var name string
 			var digest []byte
-			err = row.Scan(&e.ID, &name, &e.EventID, &e.Type, &e.Resource, &digest)
-			e.Endpoint = r.endpoint(name)
+			if err = row.Scan(&e.ID, &name, &e.EventID, &e.Type, &e.Resource, &digest); err != nil {
+				return e, err
+			}
 			copy(e.Body[:], digest)
+			e.Endpoint, err = r.endpoint(name)
 			return e, err
 		})
 }
@@ -94,9 +99,11 @@ func (r *ledgerReader) effects(ctx context.Context) error {
 		func(row pgx.CollectableRow) (f history.Effect, err error) {
 			var name string
 			var digest []byte
-			err = row.Scan(&f.Name, &name, &f.Event, &f.EventID, &f.Type, &f.Resource, &digest)
-			f.Endpoint = r.endpoint(name)
+			if err = row.Scan(&f.Name, &name, &f.Event, &f.EventID, &f.Type, &f.Resource, &digest); err != nil {
+				return f, err
+			}
 			copy(f.Body[:], digest)
+			f.Endpoint, err = r.endpoint(name)
 			return f, err
 		})
 }
@@ -135,9 +142,9 @@ func (r *ledgerReader) counters(ctx context.Context) error {
 	}
 	r.h.Counters = make([]history.Counts, len(r.h.Endpoints))
 	for _, c := range found {
-		i := r.endpoint(c.scope)
-		if i < 0 {
-			continue
+		i, err := r.endpoint(c.scope)
+		if err != nil {
+			return err
 		}
 		fields := map[string]*int64{
 			receiver.CountReceived: &r.h.Counters[i].Received, receiver.CountProcessed: &r.h.Counters[i].Processed,

@@ -24,8 +24,8 @@ type schedule struct {
 
 // everything is the schedule of the fault tier.
 var everything = schedule{
-	kill: 5 * time.Second, crash: 20 * time.Second, pause: 4 * time.Second, toxic: 2 * time.Second,
-	part: 45 * time.Second, partSpan: 35 * time.Second, prune: 15 * time.Second,
+	kill: 5 * time.Second, crash: 20 * time.Second, pause: 11 * time.Second, toxic: 2 * time.Second,
+	part: 60 * time.Second, partSpan: 35 * time.Second, prune: 15 * time.Second,
 }
 
 // nemesis makes the world suffer, by a schedule and a seed.
@@ -34,6 +34,11 @@ type nemesis struct {
 	seed uint64
 
 	kills, crashes, pauses, toxics, parts, prunes atomic.Int64
+}
+
+// repeatable gives the same numbers for the same seed and purpose.
+func repeatable(seed, purpose uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, purpose)) //nolint:gosec // It must be repeatable, and needs no secrecy.
 }
 
 // run goes on until the context ends, and returns when all that suffers is whole again.
@@ -54,7 +59,7 @@ func (n *nemesis) run(ctx context.Context, s schedule) {
 		if fault.every == 0 {
 			continue
 		}
-		random := rand.New(rand.NewPCG(n.seed, uint64(100+i)))
+		random := repeatable(n.seed, uint64(100+i))
 		running.Go(func() {
 			ticker := time.NewTicker(fault.every)
 			defer ticker.Stop()
@@ -106,7 +111,7 @@ func (n *nemesis) crash(context.Context, *rand.Rand) {
 
 func (n *nemesis) pause(ctx context.Context, random *rand.Rand) {
 	// Mostly shorter than what senders wait for, sometimes longer.
-	node, span := n.victim(random), time.Duration(100+random.IntN(2000))*time.Millisecond
+	node, span := n.victim(random), time.Duration(100+random.IntN(1500))*time.Millisecond
 	if random.IntN(6) == 0 {
 		span += attemptTimeout
 	}

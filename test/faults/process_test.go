@@ -114,7 +114,7 @@ func newFolder(t *testing.T) string {
 			_ = os.RemoveAll(dir)
 		}
 	}
-	dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", folderPrefix, os.Getpid()))
+	dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", folderPrefix, os.Getpid())) //nolint:usetesting // It is kept after a failure.
 	must(t, err)
 	// Postgres runs as another user.
 	must(t, os.Chmod(dir, 0o755))

@@ -110,7 +110,8 @@ func (s *senders) deliver(ctx context.Context, sending plan.Sending) {
 		if sending.Impatient {
 			return
 		}
-		if time.Now().After(deadline) || !rest(ctx, backoff/2+rand.N(backoff)) {
+		pause := backoff/2 + rand.N(backoff) //nolint:gosec // Jitter is no secret.
+		if time.Now().After(deadline) || !rest(ctx, pause) {
 			s.abandoned.Add(1)
 			return
 		}

@@ -37,7 +37,7 @@ const oneInRefused = 16
 
 func newSink(t *testing.T, seed uint64) *sink {
 	t.Helper()
-	s := &sink{random: rand.New(rand.NewPCG(seed, 2)), arrivals: map[history.Arrival]int{}}
+	s := &sink{random: repeatable(seed, 2), arrivals: map[history.Arrival]int{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /sink/{endpoint}/{destination}", s.take)
 	s.Server = httptest.NewServer(mux)

@@ -87,11 +87,12 @@ func (l *link) startup() error {
 	}
 }
 
+// pumpClient forwards what the client says, and makes the cuts that come before an answer.
 func (l *link) pumpClient() error {
 	to := bufio.NewWriterSize(l.server, bufferBytes)
 	var buffer frame
-	// forwarding is the cut that is made as soon as the end of the commit's segment has been forwarded.
-	forwarding := none
+	// cut is the one that was decided in the segment.
+	cut := none
 	for {
 		f, err := readFrame(l.fromClient, buffer)
 		if err != nil {
@@ -99,37 +100,38 @@ func (l *link) pumpClient() error {
 		}
 		buffer = f
 		commit, err := l.tracker.see(f)
+		if err == nil && commit && cut == none {
+			cut, err = l.decide(to)
+		}
 		if err != nil {
 			return err
 		}
-		if commit && forwarding == none {
-			if forwarding, err = l.decide(to); err != nil {
-				return err
-			}
-		}
-		if _, err := to.Write(f); err != nil {
+		if err := forward(to, f, ends(f) || l.fromClient.Buffered() == 0); err != nil {
 			return err
 		}
-		ended := ends(f)
-		if ended {
-			l.tracker.segment++
+		if !ends(f) {
+			continue
 		}
-		if ended || l.fromClient.Buffered() == 0 {
-			if err := to.Flush(); err != nil {
-				return err
-			}
-		}
-		if ended && forwarding == AfterForward {
+		l.tracker.segment++
+		if cut == AfterForward {
 			// Nothing of the answer may pass between the end of the cut's wait and the cut.
 			l.endAfter(errCut)
 			l.disarm()
 			l.cuts.done(AfterForward)
 			return errCut
 		}
-		if ended {
-			forwarding = none
-		}
+		cut = none
 	}
+}
+
+func forward(to *bufio.Writer, f frame, flush bool) error {
+	if _, err := to.Write(f); err != nil {
+		return err
+	}
+	if flush {
+		return to.Flush()
+	}
+	return nil
 }
 
 // decide asks whether the commit that is on its way is cut. What comes before it has been written to the server's side.
@@ -200,28 +202,34 @@ func (l *link) pumpServer() error {
 				return l.cutAnswer(cut, f, to)
 			}
 		}
-		if _, err := to.Write(f); err != nil {
+		if err := forward(to, f, f.kind() == 'Z' || from.Buffered() == 0); err != nil {
 			return err
-		}
-		if f.kind() == 'Z' || from.Buffered() == 0 {
-			if err := to.Flush(); err != nil {
-				return err
-			}
 		}
 		if f.kind() != 'Z' {
 			continue
 		}
-		segment++
-		if cut != none {
-			if p := l.disarm(); p != none && committed {
-				l.cuts.done(p)
-				return errCut
-			} else if p != none {
-				l.cuts.undone(p)
-			}
+		if err := l.answered(cut, committed); err != nil {
+			return err
 		}
-		committed = false
+		segment, committed = segment+1, false
 	}
+}
+
+// answered ends a segment whose answer has been forwarded: with the cut after it, if the commit was one.
+func (l *link) answered(cut Point, committed bool) error {
+	if cut == none {
+		return nil
+	}
+	p := l.disarm()
+	switch {
+	case p == none:
+	case committed:
+		l.cuts.done(p)
+		return errCut
+	default:
+		l.cuts.undone(p)
+	}
+	return nil
 }
 
 // cutAnswer withholds the answer to the commit, or half of it.

@@ -47,7 +47,8 @@ type Cuts struct {
 
 // NewCuts cuts that share of the commits, from 0 to 1, until each point has had so many cuts.
 func NewCuts(seed uint64, share float64, perPoint int) *Cuts {
-	c := &Cuts{random: rand.New(rand.NewPCG(seed, 5)), share: share}
+	random := rand.New(rand.NewPCG(seed, 5)) //nolint:gosec // It must be repeatable, and needs no secrecy.
+	c := &Cuts{random: random, share: share}
 	for p := range c.left {
 		c.left[p] = perPoint
 	}

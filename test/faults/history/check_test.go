@@ -129,6 +129,14 @@ func TestEveryViolationIsFound(t *testing.T) {
 		{"guarded effect missing", MissingEffect, func(h *History) { h.Effects = slices.Delete(h.Effects, 1, 2) }},
 		{"effect twice", DoubleEffect, func(h *History) { double(&h.Effects, 0) }},
 		{"effect of a claimed body twice", DoubleEffect, func(h *History) { double(&h.Effects, 3) }},
+		{"effect of a claimed body under two ids", DoubleEffect, func(h *History) {
+			double(&h.Effects, 3)
+			h.Effects[4].EventID, h.Effects[4].Event = "b", id(7)
+		}},
+		{"effect of a second, unclaimed event", DoubleEffect, func(h *History) {
+			double(&h.Effects, 0)
+			h.Effects[4].Event = id(7)
+		}},
 		{"guarded effect twice", DoubleEffect, func(h *History) {
 			h.Effects = append(h.Effects, Effect{
 				Name: "charge", Endpoint: signed, Event: id(3), EventID: "evt_3", Type: "paid", Resource: "inv_1", Body: digest("three"),

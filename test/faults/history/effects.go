@@ -8,7 +8,8 @@ import "slices"
 // booking is an effect of one event; guard is one of a resource.
 type booking struct {
 	effect string
-	event  name
+	// of is a name or a content.
+	of any
 }
 
 type guard struct{ effect, resource, eventType string }
@@ -17,9 +18,9 @@ func (c *checker) checkEffects() {
 	perEvent, perResource := map[booking]int{}, map[guard]int{}
 	for i := range c.h.Effects {
 		f := &c.h.Effects[i]
-		want, ok := c.effectOf(f)
+		c.checkEffect(f)
+		want, _ := c.h.Expect(f.Endpoint, f.Body)
 		switch {
-		case !ok:
 		case slices.Contains(want.Guarded, f.Name):
 			key := guard{f.Name, f.Resource, f.Type}
 			if perResource[key]++; perResource[key] == 2 {
@@ -27,7 +28,7 @@ func (c *checker) checkEffects() {
 					f.Name, f.Resource, f.Type)
 			}
 		case slices.Contains(want.Effects, f.Name):
-			key := booking{f.Name, name{f.Endpoint, f.EventID}}
+			key := c.bookingOf(f)
 			if perEvent[key]++; perEvent[key] == 2 {
 				c.violate(DoubleEffect, f.Endpoint, f.EventID, "%s is booked twice", f.Name)
 			}
@@ -38,22 +39,27 @@ func (c *checker) checkEffects() {
 	c.checkMissing(perEvent, perResource)
 }
 
-// effectOf checks an effect against its event, and returns what the event may have.
-func (c *checker) effectOf(f *Effect) (Expected, bool) {
+// bookingOf names what is booked once: for an id, or for a body where ids prove nothing.
+func (c *checker) bookingOf(f *Effect) booking {
+	if c.bodyClaimed(f.Endpoint) {
+		return booking{f.Name, content{f.Endpoint, f.Body}}
+	}
+	return booking{f.Name, name{f.Endpoint, f.EventID}}
+}
+
+// checkEffect checks an effect against its event.
+func (c *checker) checkEffect(f *Effect) {
 	e := c.events[f.Event]
 	if e == nil || c.claims[f.Event] == nil {
 		c.violate(UnclaimedEffect, f.Endpoint, f.EventID, "%s is booked by the event %s, which is not claimed", f.Name, f.Event)
-		return Expected{}, false
+		return
 	}
 	if e.EventID != f.EventID || e.Body != f.Body || e.Type != f.Type || e.Resource != f.Resource || e.Endpoint != f.Endpoint {
 		c.violate(ForeignEffect, f.Endpoint, f.EventID, "%s was booked from something else than its event", f.Name)
 	}
-	want, sent := c.h.Expect(e.Endpoint, e.Body)
-	if sent && want.Refused {
+	if want, sent := c.h.Expect(e.Endpoint, e.Body); sent && want.Refused {
 		c.violate(UnclaimedEffect, f.Endpoint, f.EventID, "%s is booked, and its event was refused", f.Name)
-		return Expected{}, false
 	}
-	return want, sent
 }
 
 func (c *checker) checkMissing(perEvent map[booking]int, perResource map[guard]int) {
@@ -64,7 +70,7 @@ func (c *checker) checkMissing(perEvent map[booking]int, perResource map[guard]i
 			continue
 		}
 		for _, effect := range want.Effects {
-			if perEvent[booking{effect, name{e.Endpoint, e.EventID}}] == 0 {
+			if perEvent[c.bookingOf(&Effect{Name: effect, Endpoint: e.Endpoint, EventID: e.EventID, Body: e.Body})] == 0 {
 				c.violate(MissingEffect, e.Endpoint, e.EventID, "%s is not booked", effect)
 			}
 		}

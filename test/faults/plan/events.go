@@ -48,10 +48,14 @@ type Event struct {
 	Body               []byte
 }
 
+// repeatable gives the same numbers for the same seed and purpose.
+func repeatable(seed, purpose uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, purpose)) //nolint:gosec // It must be repeatable, and needs no secrecy.
+}
+
 // Event returns the event of that number. Two neighbors have one id, at different endpoints: ids are of an endpoint.
 func (p *Plan) Event(n int) Event {
-	random := rand.New(rand.NewPCG(p.seed, uint64(n)))
-	pair := rand.New(rand.NewPCG(p.seed+1, uint64(n/2)))
+	random, pair := repeatable(p.seed, uint64(n)), repeatable(p.seed+1, uint64(n/2))
 	first := pair.IntN(Endpoints)
 	e := Event{Endpoint: first, ID: fmt.Sprintf("evt_%x_%d", p.seed&0xffff, n/2)}
 	if n%2 == 1 {

@@ -70,7 +70,7 @@ type Counts struct{ Deliveries, Events, Concurrent, Later, Conflicts int }
 
 // New plans so many deliveries, duplicates included and conflicts not, to so many replicas.
 func New(seed uint64, deliveries, nodes int) *Plan {
-	return &Plan{seed: seed, nodes: nodes, left: deliveries, random: rand.New(rand.NewPCG(seed, 1))}
+	return &Plan{seed: seed, nodes: nodes, left: deliveries, random: repeatable(seed, 1)}
 }
 
 // Counts are what has been handed out.
