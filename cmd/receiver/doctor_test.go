@@ -4,6 +4,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ func TestDoctorSpeaksPlainly(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, out, log := feed(t, test.in, append(append(good, writeFile(t, test.secret)), test.args...)...)
+			code, out, log := feed(t, test.in, slices.Concat(good, []string{writeFile(t, test.secret)}, test.args)...)
 			if code != test.code {
 				t.Errorf("exit code %d, want %d; printed %q", code, test.code, log)
 			}
@@ -47,7 +48,7 @@ func TestDoctorSpeaksPlainly(t *testing.T) {
 			}
 		})
 	}
-	if code, _, log := feed(t, in, append(append(good, writeFile(t, captureSecret)), "-o", "yaml")...); code != exitUsage {
+	if code, _, log := feed(t, in, slices.Concat(good, []string{writeFile(t, captureSecret), "-o", "yaml"})...); code != exitUsage {
 		t.Errorf("an unknown output: exit code %d, %q", code, log)
 	}
 }

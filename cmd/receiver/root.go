@@ -83,7 +83,8 @@ func newRoot(std streams) *cobra.Command {
 	log := func() *slog.Logger {
 		return slog.New(slog.NewJSONHandler(std.err, &slog.HandlerOptions{Level: level}))
 	}
-	root.AddCommand(newServe(log), newMigrate(log), newPrune(log), newReplay(log), newSend(std), newVerify(std), newDoctor(std))
+	root.AddCommand(newServe(log), newMigrate(log), newPrune(log), newReplay(log), newSend(std), newVerify(std), newDoctor(std),
+		newProve(std, log))
 	return root
 }
 

@@ -109,23 +109,10 @@ func (s *sender) send(ctx context.Context) sent {
 
 // exchange signs anew each time, as a provider does for each attempt.
 func (s *sender) exchange(ctx context.Context, now time.Time) (sent, error) {
-	signed, err := verify.SignRequest(s.scheme, s.keys, s.draft, now)
+	request, err := s.request(ctx, now)
 	if err != nil {
 		return sent{}, err
 	}
-	maps.Copy(signed.Header, s.header)
-	// The signature may have put a parameter into the URL.
-	_, query, found := strings.Cut(signed.URL, "?")
-	target := s.url
-	if found {
-		target, _, _ = strings.Cut(s.url, "?")
-		target += "?" + query
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(signed.Body))
-	if err != nil {
-		return sent{}, fmt.Errorf("make the request: %w", err)
-	}
-	request.Header = signed.Header
 	request.Header.Set("User-Agent", "hookonce-send/"+version)
 	answer, err := s.client.Do(request)
 	if err != nil {
@@ -139,6 +126,27 @@ func (s *sender) exchange(ctx context.Context, now time.Time) (sent, error) {
 	}
 	result.Digest = hex.EncodeToString(digest.Sum(nil)[:digestBytes])
 	return result, nil
+}
+
+// request signs what is to be sent.
+func (s *sender) request(ctx context.Context, now time.Time) (*http.Request, error) {
+	signed, err := verify.SignRequest(s.scheme, s.keys, s.draft, now)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(signed.Header, s.header)
+	// The signature may have put a parameter into the URL.
+	target := s.url
+	if _, query, found := strings.Cut(signed.URL, "?"); found {
+		target, _, _ = strings.Cut(s.url, "?")
+		target += "?" + query
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(signed.Body))
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", err)
+	}
+	request.Header = signed.Header
+	return request, nil
 }
 
 func (s *sender) print(out io.Writer, result sent) error {

@@ -94,7 +94,7 @@ func TestOperatorAndCommandsAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := &manifest.Endpoint{
-				Name: got.Name, Scheme: config.Scheme, Tolerance: time.Duration(config.Tolerance), Path: config.Path, PublicURL: config.PublicURL,
+				Name: got.Name, Scheme: config.Scheme, Tolerance: time.Duration(config.Tolerance), Schema: config.Schema, Path: config.Path, PublicURL: config.PublicURL,
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("-operator +commands:\n%s", diff)

@@ -8,6 +8,7 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,6 +33,9 @@ const (
 // DefaultTolerance is the tolerance of an endpoint that says nothing of it.
 const DefaultTolerance = 5 * time.Minute
 
+// DefaultSchema is the schema of the ledger of an endpoint that names none.
+const DefaultSchema = "hookonce"
+
 // pathPrefix is before the name of an endpoint in the path of one that names no path.
 const pathPrefix = "/webhooks/"
 
@@ -45,6 +49,8 @@ type Endpoint struct {
 	Scheme scheme.Scheme
 	// Tolerance is how far a signed timestamp may be from now.
 	Tolerance time.Duration
+	// Schema of the ledger's tables.
+	Schema string
 	// Path that the receivers serve, and the URL that the provider is given; empty if it is not known.
 	Path, PublicURL string
 }
@@ -93,7 +99,7 @@ func fromConfig(text []byte) (*Endpoint, error) {
 	}
 	return &Endpoint{
 		Name: config.Endpoint, Scheme: config.Scheme, Tolerance: time.Duration(config.Tolerance),
-		Path: config.Path, PublicURL: config.PublicURL,
+		Schema: config.Schema, Path: config.Path, PublicURL: config.PublicURL,
 	}, nil
 }
 
@@ -184,7 +190,8 @@ func (d *document) endpoint() (*Endpoint, error) {
 	}
 	path := spec.Exposure.PathOf(d.Metadata.Name)
 	return &Endpoint{
-		Name: d.name(), Scheme: described, Tolerance: tolerance, Path: path, PublicURL: spec.Exposure.PublicURL(path),
+		Name: d.name(), Scheme: described, Tolerance: tolerance, Schema: cmp.Or(spec.Database.Schema, DefaultSchema),
+		Path: path, PublicURL: spec.Exposure.PublicURL(path),
 	}, nil
 }
 

@@ -30,7 +30,7 @@ func preset(t *testing.T, name string) scheme.Scheme {
 
 func TestParse(t *testing.T) {
 	paymos := preset(t, scheme.Paymos)
-	want := &manifest.Endpoint{Name: "shop/payments", Scheme: paymos, Tolerance: 5 * time.Minute, Path: "/webhooks/payments"}
+	want := &manifest.Endpoint{Name: "shop/payments", Scheme: paymos, Tolerance: 5 * time.Minute, Schema: "hookonce", Path: "/webhooks/payments"}
 	minimal := head + "spec:\n  verification: {scheme: Paymos, secretRef: {name: s, key: k}}\n"
 	public := *want
 	public.Path, public.PublicURL, public.Tolerance = "/in", "https://hooks.example.com/in", time.Minute
@@ -75,7 +75,7 @@ func TestRenderedConfigurationIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &manifest.Endpoint{Name: "shop/payments", Scheme: config.Scheme, Tolerance: time.Minute, Path: "/in", PublicURL: config.PublicURL}
+	want := &manifest.Endpoint{Name: "shop/payments", Scheme: config.Scheme, Tolerance: time.Minute, Schema: "hookonce", Path: "/in", PublicURL: config.PublicURL}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -16,13 +16,19 @@ import (
 type Spec struct {
 	Verification Verification    `json:"verification"`
 	Exposure     Exposure        `json:"exposure"`
-	Database     json.RawMessage `json:"database"`
+	Database     Database        `json:"database"`
 	Effects      json.RawMessage `json:"effects"`
 	Destinations json.RawMessage `json:"destinations"`
 	Retention    json.RawMessage `json:"retention"`
 	Limits       json.RawMessage `json:"limits"`
 	Receiver     json.RawMessage `json:"receiver"`
 	Suspend      json.RawMessage `json:"suspend"`
+}
+
+// Database names the Postgres that holds the ledger.
+type Database struct {
+	SecretRef json.RawMessage `json:"secretRef"`
+	Schema    string          `json:"schema"`
 }
 
 // Exposure says where the provider reaches the endpoint.

@@ -23,10 +23,12 @@ func (l *Ledger) Recorded(ctx context.Context, eventIDs []string) (map[string]in
 	err := l.ask(ctx, "look for events", func(batch *pgx.Batch, scope int32) {
 		clear(recorded)
 		batch.Queue(l.sql.lookup, scope, keys, l.scopeName()).Query(func(rows pgx.Rows) error {
-			for rows.Next() {
-				recorded[byKey[claimKey(rows.RawValues()[0])]] = 1
-			}
-			return rows.Err()
+			var key []byte
+			_, err := pgx.ForEachRow(rows, []any{&key, nil, nil, nil, nil, nil}, func() error {
+				recorded[byKey[claimKey(key)]] = 1
+				return nil
+			})
+			return err
 		})
 	})
 	return recorded, err
