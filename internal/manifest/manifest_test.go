@@ -124,6 +124,7 @@ func TestParseRefuses(t *testing.T) {
 		"NoDuration":       {verification("scheme: Paymos, tolerance: soon"), `spec.verification.tolerance: "soon"`},
 		"NegativeDuration": {verification("scheme: Paymos, tolerance: -5m"), "spec.verification.tolerance"},
 		"NoHorizon":        {hmac("retryHorizon: 1 day"), "spec.verification.hmac.retryHorizon"},
+		"ShortHorizon":     {hmac("retryHorizon: 1ms"), "spec.verification.hmac.retryHorizon: it is 1ms, and must be at least 1s"},
 		"NoVerifyToken":    {verification("scheme: Meta"), "spec.verification.handshake.verifyToken"},
 		"VerifyToken":      {verification("scheme: Paymos, handshake: {verifyToken: t}"), "spec.verification.handshake.verifyToken"},
 		"NoConfig":         {`{"version": 1, "scheme": {}}`, "config.json"},

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/hookonce/hookonce/internal/scheme"
 )
@@ -21,7 +22,7 @@ const (
 	formsObject       = "Object"
 )
 
-// Scheme returns the scheme that the JSON of a spec.verification describes. The error names the field that is unknown or
+// Scheme returns the scheme that the JSON of a spec.verification describes, as the operator's own types encode it. The error names the field that is unknown or
 // cannot be used.
 func Scheme(verification []byte) (scheme.Scheme, error) {
 	var v Verification
@@ -147,6 +148,9 @@ func (h *HMACScheme) scheme() (scheme.Scheme, error) {
 	horizon, err := h.RetryHorizon.or(0)
 	if err != nil {
 		return scheme.Scheme{}, fmt.Errorf("spec.verification.hmac.retryHorizon: %w", err)
+	}
+	if h.RetryHorizon != "" && horizon < time.Second {
+		return scheme.Scheme{}, fmt.Errorf("spec.verification.hmac.retryHorizon: it is %v, and must be at least 1s", horizon)
 	}
 	out.Behavior.RetryHorizon = horizon
 	out = out.WithDefaults()
