@@ -144,7 +144,8 @@ func validateContent(s Scheme, parts []Part) []error {
 	case len(s.Signature.Path) == 0 && items > 0:
 		problems = append(problems, errors.New("stringToSign: {item.<path>} needs signature.path, the place of each item's signature"))
 	case len(s.Signature.Path) == 0 && contents != 1:
-		problems = append(problems, errors.New("stringToSign: it must contain {body} or, for forms as Twilio signs them, {form}, and one of them only"))
+		problems = append(problems, errors.New("stringToSign: it must contain {body} or, for forms as Twilio signs them, {form}, "+
+			"and one of them only"))
 	}
 	if s.Signs(PlaceholderForm) && s.Batch != nil {
 		problems = append(problems, errors.New("stringToSign: {form} is one event; remove batch"))
@@ -167,30 +168,39 @@ func validateBoundaries(parts []Part) []error {
 		}
 	}
 	for i, part := range parts {
-		name := part.Placeholder
-		if part.Path != nil {
-			name += strings.Join(part.Path, ".") + "}"
-		}
-		switch part.Placeholder {
-		case PlaceholderURL:
-			// Neither the JSON that follows nor Twilio's forms can be taken for the rest of a URL: see verify.
-			if i+1 == free && free < len(parts) && parts[free].Placeholder != PlaceholderItem {
-				continue
-			}
-		case PlaceholderID, PlaceholderItem:
-		default:
+		// Neither the JSON that follows nor Twilio's forms can be taken for the rest of a URL: see verify.
+		urlBefore := part.Placeholder == PlaceholderURL && i+1 == free && free < len(parts) && parts[free].Placeholder != PlaceholderItem
+		if urlBefore || !part.needsText() {
 			continue
 		}
 		if i < free && !hasLiteral(parts, i+1) && i+1 < len(parts) {
 			problems = append(problems, fmt.Errorf("stringToSign: put the character that the provider signs after %s after it, "+
-				"or it and what follows can be shifted into each other", name))
+				"or it and what follows can be shifted into each other", part))
 		}
 		if i > free && !hasLiteral(parts, i-1) {
 			problems = append(problems, fmt.Errorf("stringToSign: put the character that the provider signs before %s before it, "+
-				"or it and what comes first can be shifted into each other", name))
+				"or it and what comes first can be shifted into each other", part))
 		}
 	}
 	return problems
+}
+
+// needsText says whether the end of the part's value is found by a text beside it.
+func (p Part) needsText() bool {
+	return p.Placeholder == PlaceholderURL || p.Placeholder == PlaceholderID || p.Placeholder == PlaceholderItem
+}
+
+// String writes the part as it is in a string to sign.
+func (p Part) String() string {
+	switch {
+	case p.Placeholder == "":
+		return p.Literal
+	case p.Placeholder != PlaceholderItem:
+		return p.Placeholder
+	case p.Free:
+		return PlaceholderItem + strings.Join(p.Path, ".") + itemRest + "}"
+	}
+	return PlaceholderItem + strings.Join(p.Path, ".") + "}"
 }
 
 func hasLiteral(parts []Part, i int) bool { return i >= 0 && i < len(parts) && parts[i].Literal != "" }

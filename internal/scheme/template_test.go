@@ -48,18 +48,7 @@ func FuzzStringToSign(f *testing.F) {
 		}
 		var again strings.Builder
 		for _, part := range parts {
-			switch {
-			case part.Placeholder == "":
-				again.WriteString(part.Literal)
-			case part.Placeholder != PlaceholderItem:
-				again.WriteString(part.Placeholder)
-			default:
-				again.WriteString(PlaceholderItem + strings.Join(part.Path, "."))
-				if part.Free {
-					again.WriteString(itemRest)
-				}
-				again.WriteString("}")
-			}
+			again.WriteString(part.String())
 		}
 		if again.String() != text {
 			t.Fatalf("%q was read as %q", text, again.String())

@@ -100,7 +100,8 @@ func validateSignature(s Scheme) []error {
 		problems = append(problems, fmt.Errorf("signature.separator: %q is not a comma, a semicolon or a space", signature.Separator))
 	}
 	if signature.Separator != "" && strings.Contains(signature.Prefix, signature.Separator) {
-		problems = append(problems, fmt.Errorf("signature.prefix: %q contains the separator, so that no element can begin with it", signature.Prefix))
+		problems = append(problems, fmt.Errorf("signature.prefix: %q contains the separator, so that no element can begin with it",
+			signature.Prefix))
 	}
 	prefix := signature.Prefix
 	if signature.Algorithm == Token {
@@ -139,7 +140,7 @@ func validateAlgorithm(s Scheme) []error {
 			problems = append(problems, fmt.Errorf("signature.algorithm: %s does not sign with SHA1; use what it signs with", s.Name))
 		}
 	case Ed25519:
-		if (s.Key.Encoding != Base64 && s.Key.Encoding != Hex) || s.Key.MinBytes != ed25519.PublicKeySize || s.Key.MaxBytes != ed25519.PublicKeySize {
+		if s.Key.Encoding == Raw || s.Key.MinBytes != ed25519.PublicKeySize || s.Key.MaxBytes != ed25519.PublicKeySize {
 			problems = append(problems, errors.New("key: a public Ed25519 key has 32 bytes, in Base64 or Hex: set minBytes and maxBytes to 32"))
 		}
 	case Token:

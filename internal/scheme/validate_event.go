@@ -86,23 +86,31 @@ func validateSources(field string, sources []Source) []error {
 			continue
 		}
 		if len(source.Compose) == 1 {
-			problems = append(problems, fmt.Errorf("%s.compose: it makes one value of several; name at least two, or the one without compose", field))
+			problems = append(problems, fmt.Errorf("%s.compose: it makes one value of several; name at least two, "+
+				"or the one without compose", field))
 		}
-		for part := range leaves([]Source{source}) {
-			if len(source.Compose) > 0 && part.Header == "" && len(part.Path) == 0 {
+		for _, part := range source.Compose {
+			if part.kinds() != 1 || (part.Header == "" && len(part.Path) == 0) {
 				problems = append(problems, fmt.Errorf("%s.compose: it is made of headers and paths", field))
 				continue
 			}
-			if part.Header != "" {
-				if err := validateHeader(part.Header); err != nil {
-					problems = append(problems, fmt.Errorf("%s.header: %w", field, err))
-				}
-			}
-			if len(part.Path) > 0 {
-				if err := validatePath(part.Path); err != nil {
-					problems = append(problems, fmt.Errorf("%s.path: %w", field, err))
-				}
-			}
+			problems = append(problems, validatePlace(field+".compose", part)...)
+		}
+		problems = append(problems, validatePlace(field, source)...)
+	}
+	return problems
+}
+
+func validatePlace(field string, source Source) []error {
+	var problems []error
+	if source.Header != "" {
+		if err := validateHeader(source.Header); err != nil {
+			problems = append(problems, fmt.Errorf("%s.header: %w", field, err))
+		}
+	}
+	if len(source.Path) > 0 {
+		if err := validatePath(source.Path); err != nil {
+			problems = append(problems, fmt.Errorf("%s.path: %w", field, err))
 		}
 	}
 	return problems
@@ -185,7 +193,7 @@ func validateHandshake(s Scheme, h Handshake) error {
 		}
 	case Ping:
 		if len(s.EventType) == 0 {
-			return errors.New("Ping is known by its type; say in eventType where that is")
+			return fmt.Errorf("%s is known by its type; say in eventType where that is", h.Kind)
 		}
 	case HubChallenge:
 		// The presets have none: a user's own token is added, and without one no challenge is answered.
@@ -194,20 +202,25 @@ func validateHandshake(s Scheme, h Handshake) error {
 		}
 		return validateVisible("verifyToken", h.VerifyToken)
 	case OriginConsent:
-		if len(h.Origins) == 0 {
-			return errors.New(`OriginConsent needs origins, the hosts that may send; "*" is every one`)
-		}
-		for _, origin := range h.Origins {
-			if origin == "" {
-				return errors.New("origins: one is empty")
-			}
-			if err := validateVisible("origins", origin); err != nil {
-				return err
-			}
-		}
+		return validateOrigins(h.Origins)
 	case EchoChallenge:
 	default:
 		return fmt.Errorf("%q is unknown; there are URLVerification, URLValidation, HubChallenge, EchoChallenge, OriginConsent and Ping", h.Kind)
+	}
+	return nil
+}
+
+func validateOrigins(origins []string) error {
+	if len(origins) == 0 {
+		return errors.New(`OriginConsent needs origins, the hosts that may send; "*" is every one`)
+	}
+	for _, origin := range origins {
+		if origin == "" {
+			return errors.New("origins: one is empty")
+		}
+		if err := validateVisible("origins", origin); err != nil {
+			return err
+		}
 	}
 	return nil
 }

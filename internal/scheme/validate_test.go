@@ -72,8 +72,11 @@ func TestValidateAccepts(t *testing.T) {
 		"form":                           func(s *Scheme) { s.FormField, s.FormObject = "payload", true },
 		"handshakes": func(s *Scheme) {
 			s.Handshakes = []Handshake{
-				{Kind: URLVerification}, {Kind: URLValidation}, {Kind: EchoChallenge},
-				{Kind: HubChallenge, VerifyToken: "t"}, {Kind: OriginConsent, Origins: []string{"*"}},
+				{Kind: URLVerification},
+				{Kind: URLValidation},
+				{Kind: EchoChallenge},
+				{Kind: HubChallenge, VerifyToken: "t"},
+				{Kind: OriginConsent, Origins: []string{"*"}},
 			}
 		},
 		"items": func(s *Scheme) {

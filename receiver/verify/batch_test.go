@@ -148,7 +148,9 @@ func FuzzBatch(f *testing.F) {
 			return
 		}
 		var theirs struct {
-			NotificationItems []struct{ NotificationRequestItem json.RawMessage }
+			NotificationItems []struct {
+				NotificationRequestItem json.RawMessage `json:"NotificationRequestItem"`
+			} `json:"notificationItems"`
 		}
 		if err := json.Unmarshal(body, &theirs); err != nil {
 			t.Fatalf("%q: encoding/json says %v", body, err)

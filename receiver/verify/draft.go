@@ -6,6 +6,7 @@ package verify
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hookonce/hookonce/internal/scheme"
@@ -51,8 +52,8 @@ func inBatch(b *scheme.Batch, event any) any {
 		event = map[string]any{b.Member: event}
 	}
 	out := any([]any{event})
-	for i := len(b.Path) - 1; i >= 0; i-- {
-		out = map[string]any{b.Path[i]: out}
+	for _, name := range slices.Backward(b.Path) {
+		out = map[string]any{name: out}
 	}
 	return out
 }

@@ -126,7 +126,7 @@ func unquote(room []byte, raw jsontext.Value) []byte {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return raw[1 : len(raw)-1]
 	}
-	content, _ := jsontext.AppendUnquote(room, raw) //nolint:errcheck // see above
+	content, _ := jsontext.AppendUnquote(room, raw)
 	return content
 }
 

@@ -192,9 +192,17 @@ func TestBoundaries(t *testing.T) {
 		value, stop string
 		end, start  bool
 	}{
-		{"a", ".", true, true}, {"a.b", ".", false, false}, {".", ".", false, false}, {"", ".", true, true},
-		{"a:", "::", false, true}, {":a", "::", true, false}, {"a:b", "::", true, true}, {"a-", "--", false, true}, {"xab", "aba", false, true},
-		{"xa", "aba", true, true}, {"bax", "aba", true, false},
+		{"a", ".", true, true},
+		{"a.b", ".", false, false},
+		{".", ".", false, false},
+		{"", ".", true, true},
+		{"a:", "::", false, true},
+		{":a", "::", true, false},
+		{"a:b", "::", true, true},
+		{"a-", "--", false, true},
+		{"xab", "aba", false, true},
+		{"xa", "aba", true, true},
+		{"bax", "aba", true, false},
 	} {
 		if got := firstAtEnd(test.value, test.stop); got != test.end {
 			t.Errorf("%q ends at %q: %v", test.value, test.stop, got)
