@@ -56,16 +56,18 @@ func Migrate(ctx context.Context, url, schema string) error {
 	return nil
 }
 
-// migrateIn works inside the caller's transaction, which a pooler keeps on one server connection.
+// migrateIn works inside the caller's transaction, which a pooler keeps on one server connection. Where nothing is to be
+// done, it needs no rights to do it: the receivers' role may find that out.
 func migrateIn(ctx context.Context, conn *pgx.Conn, schema string, statements *statements) error {
 	quoted := pgx.Identifier{schema}.Sanitize()
 	var encoding string
-	var exists bool
+	var exists, versioned bool
 	if _, err := conn.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", "hookonce.migrate "+schema); err != nil {
 		return fmt.Errorf("wait for other migrations: %w", err)
 	}
-	err := conn.QueryRow(ctx, `SELECT current_setting('server_encoding'), EXISTS (SELECT FROM pg_namespace WHERE nspname = $1)`,
-		schema).Scan(&encoding, &exists)
+	err := conn.QueryRow(ctx, `SELECT current_setting('server_encoding'),
+		EXISTS (SELECT FROM pg_namespace WHERE nspname = $1), to_regclass($2) IS NOT NULL`,
+		schema, quoted+".schema_version").Scan(&encoding, &exists, &versioned)
 	if err != nil {
 		return fmt.Errorf("look for the schema: %w", err)
 	}
@@ -77,8 +79,19 @@ func migrateIn(ctx context.Context, conn *pgx.Conn, schema string, statements *s
 			return fmt.Errorf("create the schema: %w", err)
 		}
 	}
-	if err := runMigrations(ctx, conn, schema, quoted); err != nil {
-		return err
+	var have int32
+	if versioned {
+		if err := conn.QueryRow(ctx, statements.version).Scan(&have); err != nil {
+			return fmt.Errorf("read the schema's version: %w", err)
+		}
+	}
+	switch {
+	case have > latestVersion:
+		return &SchemaTooNewError{Schema: schema, Have: have, Want: latestVersion}
+	case have < latestVersion:
+		if err := runMigrations(ctx, conn, schema, quoted); err != nil {
+			return err
+		}
 	}
 	if _, err := conn.Exec(ctx, statements.partitions, database.PartitionsAhead); err != nil {
 		return fmt.Errorf("make partitions: %w", err)
@@ -95,13 +108,6 @@ func runMigrations(ctx context.Context, conn *pgx.Conn, schema, quoted string) e
 	migrator, err := migrate.NewMigratorEx(ctx, conn, quoted+".schema_version", &migrate.MigratorOptions{DisableTx: true})
 	if err != nil {
 		return fmt.Errorf("read the schema's version: %w", err)
-	}
-	have, err := migrator.GetCurrentVersion(ctx)
-	if err != nil {
-		return fmt.Errorf("read the schema's version: %w", err)
-	}
-	if have > latestVersion {
-		return &SchemaTooNewError{Schema: schema, Have: have, Want: latestVersion}
 	}
 	names := make([]string, 0, len(texts))
 	for name := range texts {
