@@ -81,7 +81,7 @@ func migrateIn(ctx context.Context, conn *pgx.Conn, schema string, statements *s
 	}
 	var have int32
 	if versioned {
-		if err := conn.QueryRow(ctx, statements.version).Scan(&have); err != nil {
+		if err := conn.QueryRow(ctx, statements.version).Scan(&have); err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return fmt.Errorf("read the schema's version: %w", err)
 		}
 	}
