@@ -20,11 +20,13 @@ type Subject struct {
 	Name string
 	// URL of its database; empty if it has none.
 	URL string
+	// ConfigDir and KeyringDir are the folders of a receiver; empty for others.
+	ConfigDir, KeyringDir string
 
 	lab *Lab
 	// tables that are emptied before each run, and ids, which returns the event ids that it holds.
 	tables, ids string
-	run         func(context.Context) (*Process, error)
+	run         func(ctx context.Context, args ...string) (*Process, error)
 }
 
 // The tables of the ledger, and the question for its event ids: those with a claim only.
@@ -35,7 +37,7 @@ const (
 
 // Empty is the handler that only reads.
 func (l *Lab) Empty() *Subject {
-	return &Subject{Name: "empty", lab: l, run: func(context.Context) (*Process, error) {
+	return &Subject{Name: "empty", lab: l, run: func(context.Context, ...string) (*Process, error) {
 		return start(l.Self, nil, "rig", "empty")
 	}}
 }
@@ -63,16 +65,18 @@ func (l *Lab) rig(
 	if err != nil {
 		return nil, err
 	}
-	return &Subject{Name: name, URL: url, lab: l, tables: tables, ids: ids, run: func(context.Context) (*Process, error) {
+	return &Subject{Name: name, URL: url, lab: l, tables: tables, ids: ids, run: func(context.Context, ...string) (*Process, error) {
 		return start(l.Self, nil, "rig", name, "--secret", Secret, "--database-url", url)
 	}}, nil
 }
 
 // Ours is the receiver, with a destination and, if it is asked for, an effect.
 func (l *Lab) Ours(ctx context.Context, name string, withEffect bool) (*Subject, error) {
-	return l.receiver(ctx, name, withEffect, func(ctx context.Context, f folders, url string) (*Process, error) {
-		p, err := start(l.Receiver, l.Environment, "serve", "--config-dir", f.config, "--keyring-dir", f.keyring,
-			"--database-url", url, "--public-address", "127.0.0.1:0", "--private-address", "127.0.0.1:0")
+	return l.receiver(ctx, name, withEffect, func(ctx context.Context, s *Subject, args ...string) (*Process, error) {
+		p, err := start(l.Receiver, l.Environment, append([]string{
+			"serve", "--config-dir", s.ConfigDir, "--keyring-dir", s.KeyringDir,
+			"--database-url", s.URL, "--public-address", "127.0.0.1:0", "--private-address", "127.0.0.1:0",
+		}, args...)...)
 		if err != nil {
 			return nil, err
 		}
@@ -86,14 +90,14 @@ func (l *Lab) Ours(ctx context.Context, name string, withEffect bool) (*Subject,
 
 // Embedded is the receiver's handler and ledger in a program of the benchmark's, which writes profiles.
 func (l *Lab) Embedded(ctx context.Context, name string, withEffect bool, profile string) (*Subject, error) {
-	return l.receiver(ctx, name, withEffect, func(_ context.Context, f folders, url string) (*Process, error) {
-		return start(l.Self, l.Environment, "rig", "embedded", "--config-dir", f.config, "--keyring-dir", f.keyring,
-			"--database-url", url, "--profile", profile)
+	return l.receiver(ctx, name, withEffect, func(_ context.Context, s *Subject, _ ...string) (*Process, error) {
+		return start(l.Self, l.Environment, "rig", "embedded", "--config-dir", s.ConfigDir, "--keyring-dir", s.KeyringDir,
+			"--database-url", s.URL, "--profile", profile)
 	})
 }
 
 func (l *Lab) receiver(
-	ctx context.Context, name string, withEffect bool, run func(context.Context, folders, string) (*Process, error),
+	ctx context.Context, name string, withEffect bool, run func(context.Context, *Subject, ...string) (*Process, error),
 ) (*Subject, error) {
 	f, err := l.makeFolders(name, withEffect)
 	if err != nil {
@@ -103,10 +107,11 @@ func (l *Lab) receiver(
 	if err != nil {
 		return nil, err
 	}
-	return &Subject{
-		Name: name, URL: url, lab: l, tables: ledgerTables, ids: ledgerIDs,
-		run: func(ctx context.Context) (*Process, error) { return run(ctx, f, url) },
-	}, nil
+	s := &Subject{
+		Name: name, URL: url, ConfigDir: f.config, KeyringDir: f.keyring, lab: l, tables: ledgerTables, ids: ledgerIDs,
+	}
+	s.run = func(ctx context.Context, args ...string) (*Process, error) { return run(ctx, s, args...) }
+	return s, nil
 }
 
 // Tables is the ledger without a receiver, for pgbench.
@@ -124,7 +129,7 @@ func (l *Lab) MinimalProgram(ctx context.Context) (*Subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Subject{Name: "minimal", URL: url, lab: l, run: func(context.Context) (*Process, error) {
+	return &Subject{Name: "minimal", URL: url, lab: l, run: func(context.Context, ...string) (*Process, error) {
 		return start(l.Minimal, []string{"DATABASE_URL=" + url})
 	}}, nil
 }
@@ -140,8 +145,9 @@ func (l *Lab) database(ctx context.Context, name string, migrate func(context.Co
 	return url, l.assertDurable(ctx, url)
 }
 
-// Start starts the server of the subject, after emptying its tables if that is asked for.
-func (s *Subject) Start(ctx context.Context, empty bool) (*Process, error) {
+// Start starts the server of the subject, after emptying its tables if that is asked for. Arguments are for the receiver's
+// command line; other servers have none.
+func (s *Subject) Start(ctx context.Context, empty bool, args ...string) (*Process, error) {
 	if s.run == nil {
 		return nil, errors.New(s.Name + " is no server")
 	}
@@ -150,7 +156,7 @@ func (s *Subject) Start(ctx context.Context, empty bool) (*Process, error) {
 			return nil, err
 		}
 	}
-	return s.run(ctx)
+	return s.run(ctx, args...)
 }
 
 // Empty empties all tables of the subject and has everything written, so that each run begins at the same place.

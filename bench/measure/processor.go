@@ -29,8 +29,24 @@ func CPU(pids ...int) (time.Duration, error) {
 	return sum, nil
 }
 
-// TreeCPU returns the time that a process and all its descendants have spent, those that have ended included.
+// TreeCPU returns the time that a process and all its descendants have spent, those that have ended included. One that
+// ends while they are read may be missed or counted twice, so they are read until two readings agree.
 func TreeCPU(pid int) (time.Duration, error) {
+	const tries, agree = 10, 3 * tick
+	last, err := readTree(pid)
+	for range tries {
+		if err != nil {
+			break
+		}
+		before := last
+		if last, err = readTree(pid); err == nil && last >= before && last-before <= agree {
+			break
+		}
+	}
+	return last, err
+}
+
+func readTree(pid int) (time.Duration, error) {
 	root, err := readProcess(pid)
 	if err != nil {
 		return 0, err

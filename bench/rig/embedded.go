@@ -23,17 +23,27 @@ import (
 // embedded is the receiver's own handler and ledger inside this program, where they can be profiled: the product has no
 // door for that. Its relay is missing; a destination that never answers keeps the real one as idle.
 func embedded(ctx context.Context, o Options) (http.Handler, func() error, error) {
+	handler, err := Hookonce(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	finish, err := profile(o.Profile)
+	return handler, finish, err
+}
+
+// Hookonce is the receiver's handler with its ledger; its relay is missing. The ledger is open until this program ends.
+func Hookonce(ctx context.Context, o Options) (http.Handler, error) {
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	mounts := snapshot.Open(snapshot.Options{ConfigDir: o.ConfigDir, KeyringDir: o.KeyringDir, Log: log})
 	config := mounts.Current().Config
 	if config == nil {
-		return nil, nil, errors.New("the configuration cannot be used")
+		return nil, errors.New("the configuration cannot be used")
 	}
 	l, err := ledger.Open(ctx, ledger.Options{
 		URL: ledger.StaticURL(o.Database), Schema: config.Schema, Endpoint: config.Endpoint, Logger: log,
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("open the ledger: %w", err)
+		return nil, fmt.Errorf("open the ledger: %w", err)
 	}
 	current := mounts.Current()
 	settings := &ingest.Settings{
@@ -46,13 +56,9 @@ func embedded(ctx context.Context, o Options) (http.Handler, func() error, error
 		Verify:   verify.Verify, Ledger: l, Log: log, Used: mounts.Used,
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("make the handler: %w", err)
+		return nil, fmt.Errorf("make the handler: %w", err)
 	}
-	finish, err := profile(o.Profile)
-	if err != nil {
-		return nil, nil, err
-	}
-	return handler, finish, nil
+	return handler, nil
 }
 
 // profile begins to note where time goes, and returns what writes that down.

@@ -1,0 +1,186 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package counters_test
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hookonce/hookonce/bench/lab"
+	"github.com/hookonce/hookonce/bench/load"
+	"github.com/hookonce/hookonce/bench/rig"
+)
+
+// The gates.
+const (
+	mostSyncs       = 0.05
+	mostWALBeside   = 600
+	mostAllocations = 120
+	mostAllocated   = 14 << 10
+)
+
+var bench *lab.Lab
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	var err error
+	bench, err = lab.Open(context.Background(), "../..", os.Stderr)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() {
+		if err := bench.Close(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}()
+	return m.Run()
+}
+
+// counts are what Postgres has counted so far.
+type counts struct {
+	synced, bytes, transactions int64
+}
+
+func read(t *testing.T, conn *pgx.Conn) counts {
+	t.Helper()
+	var c counts
+	// What backends have counted reaches the view within a second.
+	time.Sleep(1500 * time.Millisecond) //nolint:forbidigo // There is no event to wait for.
+	err := conn.QueryRow(t.Context(), `SELECT wal_sync, (pg_current_wal_insert_lsn() - '0/0')::bigint,
+pg_snapshot_xmax(pg_current_snapshot())::text::bigint FROM pg_stat_wal`).Scan(&c.synced, &c.bytes, &c.transactions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func connect(t *testing.T, database string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), bench.Postgres.AdminURL(database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+// TestAnEventAtSaturation: commits are shared, and the log holds little more than the event.
+func TestAnEventAtSaturation(t *testing.T) {
+	s, err := bench.Ours(t.Context(), "saturation", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Start(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Kill)
+	conn := connect(t, "saturation")
+	plan := load.Plan{
+		Target: load.Target{Address: p.Public, Path: lab.Path, Secret: lab.Secret},
+		Run:    bench.NextRun(), Connections: 128, Measure: 500 * time.Millisecond,
+	}
+	load.Closed(t.Context(), plan)
+	plan.Run, plan.Measure = bench.NextRun(), 3*time.Second
+	before := read(t, conn)
+	load.Closed(t.Context(), plan)
+	after := read(t, conn)
+	var events, stored float64
+	err = conn.QueryRow(t.Context(), "SELECT count(*), avg(length(body) + length(headers)) FROM hookonce.event WHERE event_id LIKE $1",
+		fmt.Sprintf("evt_%06x%%", plan.Run)).Scan(&events, &stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	syncs := float64(after.synced-before.synced) / events
+	beside := float64(after.bytes-before.bytes)/events - stored
+	t.Logf("counters.fsyncs_per_event %.3f <= %.2f over %.0f events", syncs, mostSyncs, events)
+	t.Logf("counters.wal_beside_event %.0f <= %d bytes beside %.0f of body and headers", beside, mostWALBeside, stored)
+	if events < 1000 || syncs > mostSyncs || beside > mostWALBeside {
+		t.Errorf("%.0f events, %.3f fsyncs and %.0f bytes beside the event each", events, syncs, beside)
+	}
+}
+
+// TestDuplicatesWriteNothing: what is settled is only read.
+func TestDuplicatesWriteNothing(t *testing.T) {
+	s, err := bench.Ours(t.Context(), "duplicates", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Start(t.Context(), true, "--counter-flush-interval", "1h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Kill)
+	conn := connect(t, "duplicates")
+	if _, err := conn.Exec(t.Context(), "ALTER SYSTEM SET autovacuum = off"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "SELECT pg_reload_conf()"); err != nil {
+		t.Fatal(err)
+	}
+	to := load.Target{Address: p.Public, Path: lab.Path, Secret: lab.Secret}
+	number := bench.NextRun()
+	const senders, each = 32, 100
+	send := func() {
+		t.Helper()
+		if err := load.Repeat(t.Context(), to, number, senders, each); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send()
+	// The server notes which transactions run, once after what was written, and nothing after that.
+	if _, err := conn.Exec(t.Context(), "CHECKPOINT"); err != nil {
+		t.Fatal(err)
+	}
+	before := read(t, conn)
+	send()
+	after := read(t, conn)
+	t.Logf("counters.duplicates %d of WAL and %d transactions for %d duplicates", after.bytes-before.bytes,
+		after.transactions-before.transactions, senders*each)
+	// One note of the server about running transactions may fall into the time.
+	if after.transactions != before.transactions || after.bytes-before.bytes > 128 {
+		t.Errorf("%d duplicates wrote %d bytes and took %d transactions", senders*each, after.bytes-before.bytes,
+			after.transactions-before.transactions)
+	}
+}
+
+// TestAllocations: what an accepted event allocates, from the connection to the answer, net/http and pgx included.
+func TestAllocations(t *testing.T) {
+	s, err := bench.Ours(t.Context(), "allocations", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := rig.Hookonce(t.Context(), rig.Options{Database: s.URL, ConfigDir: s.ConfigDir, KeyringDir: s.KeyringDir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	plan := load.Plan{
+		Target: load.Target{Address: strings.TrimPrefix(server.URL, "http://"), Path: lab.Path, Secret: lab.Secret},
+		Run:    bench.NextRun(), Connections: 64, Warmup: time.Second, Measure: 3 * time.Second,
+	}
+	var before, after runtime.MemStats
+	plan.Begin = func() { runtime.ReadMemStats(&before) }
+	plan.End = func() { runtime.ReadMemStats(&after) }
+	result := load.Closed(t.Context(), plan)
+	events := float64(result.Latency.TotalCount())
+	objects, size := float64(after.Mallocs-before.Mallocs)/events, float64(after.TotalAlloc-before.TotalAlloc)/events
+	t.Logf("counters.allocations %.1f <= %d an event, %.0f <= %d bytes, over %.0f events", objects, mostAllocations, size, mostAllocated, events)
+	if events < 1000 || objects > mostAllocations || size > mostAllocated {
+		t.Errorf("%.0f events allocated %.1f objects and %.0f bytes each", events, objects, size)
+	}
+}
