@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/hookonce/hookonce/api/v1alpha1"
@@ -50,6 +51,23 @@ func TestRulesAgreeWithReceivers(t *testing.T) {
 	}
 }
 
+// TestSpecThatRulesCannotRefuse has a member's name with the mark of what was not UTF-8: the API server takes it, and receivers
+// would find it in no body.
+func TestSpecThatRulesCannotRefuse(t *testing.T) {
+	b := newBench(t)
+	endpoint := paymos("payments")
+	endpoint.Spec.Verification.Scheme = v1alpha1.SchemeHMAC
+	endpoint.Spec.Verification.HMAC = &v1alpha1.HMACScheme{
+		Signature: v1alpha1.HMACSignature{Header: "X-Signature"}, EventID: v1alpha1.HMACEventID{Path: "data.\ufffd"},
+	}
+	b.create(database(), signing(), endpoint)
+	b.settle("payments")
+	endpoint = b.endpoint("payments")
+	expect(t, endpoint, v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonInvalidSpec, "spec.verification.hmac", "eventID.path")
+	expect(t, endpoint, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec)
+	absent(t, endpoint, v1alpha1.ConditionReconciling)
+}
+
 // manifest is what an endpoint says of its scheme.
 func manifest(t *testing.T, endpoint *v1alpha1.WebhookEndpoint) string {
 	t.Helper()
@@ -87,10 +105,10 @@ func (d dice) scheme() *v1alpha1.HMACScheme {
 			[]v1alpha1.HandshakeName{"URLValidation"})
 	}
 	if d.in(6) {
-		out.HeaderAliases = []v1alpha1.HeaderAlias{{Header: pick[v1alpha1.HeaderName](d, "X-Signature", "x-signature"), Alias: "Signature"}}
+		out.HeaderAliases = []v1alpha1.HeaderAlias{{Header: pick[v1alpha1.HeaderName](d, "X-Signature", "x-signature", "X-Type"), Alias: "Signature"}}
 		if d.in(2) {
 			out.HeaderAliases = append(out.HeaderAliases, v1alpha1.HeaderAlias{
-				Header: pick[v1alpha1.HeaderName](d, "X-Id", "x-type", "X-Time", "X-Part"),
+				Header: pick[v1alpha1.HeaderName](d, "X-Id", "x-type", "X-Time", "X-Part", "X-signature"),
 				Alias:  pick[v1alpha1.HeaderName](d, "Other", "signature"),
 			})
 		}

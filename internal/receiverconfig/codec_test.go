@@ -103,7 +103,7 @@ func TestParseRefuses(t *testing.T) {
 		"PatternInside":     {replace(`invoice.*`, `in*voice`), "in*voice"},
 		"FileURL":           {replace(`http://fulfilment.shop.svc`, `file://x`), "url"},
 		"Scheme":            {replace(`"{timestamp}.{body}"`, `"{timestamp}"`), "stringToSign"},
-		"ClaimsTooShort":    {replace(`"720h0m0s"`, `"185h2m59s"`), "retention.claims is 185h2m59s, and must be at least 185h3m0s"},
+		"ClaimsTooShort":    {replace(`"720h0m0s"`, `"186h2m59s"`), "retention.claims is 186h2m59s, and must be at least 186h3m0s"},
 		"PublicQuery":       {replace(`hooks.example.com/in`, `hooks.example.com/in?a=b`), "publicURL"},
 		"PublicUser":        {replace(`hooks.example.com`, `user:hunter2@hooks.example.com`), "publicURL"},
 		"PublicScheme":      {replace(`https://hooks`, `ftp://hooks`), "publicURL"},

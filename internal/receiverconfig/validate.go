@@ -29,8 +29,9 @@ const (
 	// maxOverlap is the longest time for which a former secret is accepted: verification.overlap of an endpoint, and overlap of
 	// a rotation, have no larger one.
 	maxOverlap = 168 * time.Hour
-	// maxSkew is how far clocks may differ: verification.tolerance has no larger one.
-	maxSkew = time.Hour
+	// maxSkew is how much later an event may be accepted than it was sent: its timestamp may be ahead of our clock, or behind
+	// it, by verification.tolerance, which is at most 1h.
+	maxSkew = 2 * time.Hour
 )
 
 // LeastClaims returns how long claims must be kept at least: an event of that scheme may come again for as long.

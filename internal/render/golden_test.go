@@ -120,6 +120,8 @@ func TestWhatRestartsReceivers(t *testing.T) {
 		"Effects":      {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Effects = nil }, false},
 		"Destinations": {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Destinations = nil }, false},
 		"Path":         {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Exposure.Path = "/other" }, false},
+		"PublicURL":    {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Exposure.URL = "https://hooks.example.com/in" }, false},
+		"Host":         {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Exposure.Host = "hooks.example.com" }, false},
 		"Retention":    {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Retention.Claims = "2000h" }, false},
 		"Replicas":     {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Receiver.Replicas = new(int32) }, false},
 		"Labels":       {func(e *v1alpha1.WebhookEndpoint) { e.Labels = map[string]string{"a": "b"} }, false},

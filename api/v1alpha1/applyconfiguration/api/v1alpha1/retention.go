@@ -15,9 +15,9 @@ import (
 // Retention says how long the ledger keeps what it no longer needs. What is unfinished or failed is never removed.
 type RetentionApplyConfiguration struct {
 	// claims is how long an event id is remembered: a delivery that comes later than this is taken for a new one. Absent: 720h
-	// (30 days), or what the scheme needs if that is more (Adyen: 889h). At least what the scheme needs: for as long as the
-	// provider may send an event again (hmac.retryHorizon, docs/reference/schemes.md), 168h for former secrets, and 1h for
-	// clocks that differ; with Paymos, for instance, 185h 3m. A longer time makes the ledger larger, and nothing slower.
+	// (30 days), or what the scheme needs if that is more (Adyen: 890h). At least what the scheme needs: for as long as the
+	// provider may send an event again (hmac.retryHorizon, docs/reference/schemes.md), 168h for former secrets, and 2h for
+	// clocks that differ; with Paymos, for instance, 186h3m. A longer time makes the ledger larger, and nothing slower.
 	Claims *apiv1alpha1.Duration `json:"claims,omitempty"`
 	// payloads is how long bodies and headers are kept after their deliveries are done. Default 168h (7 days); at least 1h,
 	// and not longer than claims.
