@@ -4,9 +4,6 @@
 package snapshot
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/hookonce/hookonce/internal/receiverconfig"
 	"github.com/hookonce/hookonce/receiver"
 )
@@ -19,7 +16,7 @@ func (s *Snapshot) Route(event receiver.Event) receiver.Work {
 		return work
 	}
 	for _, effect := range s.Config.Effects {
-		if matches(effect.EventTypes, event.Type) {
+		if receiver.MatchesType(effect.EventTypes, event.Type) {
 			work.Effects = append(work.Effects, receiver.Effect{
 				Name: effect.Name, Function: effect.Function,
 				OncePerResource: effect.Key == receiverconfig.KeyResourceAndType,
@@ -27,20 +24,9 @@ func (s *Snapshot) Route(event receiver.Event) receiver.Work {
 		}
 	}
 	for _, destination := range s.Config.Destinations {
-		if matches(destination.EventTypes, event.Type) {
+		if receiver.MatchesType(destination.EventTypes, event.Type) {
 			work.Destinations = append(work.Destinations, destination.Name)
 		}
 	}
 	return work
-}
-
-// matches says whether one of the patterns is for the event type: the type itself, a prefix and .* for all types that
-// continue the prefix after a dot, or * for every type and for events without one.
-func matches(patterns []string, eventType string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
-			return prefix == "" || strings.HasPrefix(eventType, prefix) && len(eventType) > len(prefix)
-		}
-		return pattern == eventType
-	})
 }
