@@ -81,7 +81,7 @@ func TestNothingGoesWrong(t *testing.T) {
 func TestCutsAroundCommit(t *testing.T) {
 	cuts := chosenTier(t).cuts
 	campaign{
-		seed: seed(t), deliveries: 20 * cuts, nodes: nodes, senders: senderN,
+		seed: seed(t), deliveries: 20 * cuts, nodes: nodes, senders: senderN / 3,
 		cutShare: 0.5, cutsPerPoint: cuts, allCuts: true,
 	}.run(t)
 }

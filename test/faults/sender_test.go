@@ -129,7 +129,7 @@ func final(status int) bool {
 
 func (s *senders) attempt(ctx context.Context, e plan.Event, digest history.Digest, node int) int {
 	a := history.Attempt{Endpoint: e.Endpoint, EventID: e.ID, Body: digest}
-	a.Status, a.Answer = s.post(ctx, e, node)
+	s.post(ctx, e, node, &a)
 	s.sent.Add(1)
 	switch {
 	case a.Status == 0:
@@ -148,33 +148,34 @@ func (s *senders) attempt(ctx context.Context, e plan.Event, digest history.Dige
 	return a.Status
 }
 
-// post makes one attempt. An answer that did not arrive whole is none.
-func (s *senders) post(ctx context.Context, e plan.Event, node int) (status int, answer string) {
+// post makes one attempt, and notes the answer. One that did not arrive whole is none.
+func (s *senders) post(ctx context.Context, e plan.Event, node int, a *history.Attempt) {
 	to := s.w.endpoints[e.Endpoint]
 	header, err := verify.Sign(to.scheme, [][]byte{to.key}, verify.Draft{
 		EventID: e.ID, EventType: e.Type, ResourceID: e.Resource, Body: e.Body,
 	}, time.Now())
 	if err != nil {
 		s.w.t.Errorf("sign %s: %v", e.ID, err)
-		return 0, ""
+		return
 	}
 	url := "http://" + s.w.nodes[node].receivers[e.Endpoint].front.Listen + to.path
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(e.Body))
 	if err != nil {
 		s.w.t.Errorf("make the request of %s: %v", e.ID, err)
-		return 0, ""
+		return
 	}
 	request.Header = header
 	response, err := s.client.Do(request)
 	if err != nil {
-		return 0, ""
+		return
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		return 0, ""
+		return
 	}
-	return response.StatusCode, unique.Make(string(text)).Value()
+	a.Status, a.Answer = response.StatusCode, unique.Make(string(text)).Value()
+	a.RetryAfter = response.Header.Get("Retry-After") != ""
 }
 
 func (s *senders) note(digest history.Digest, b sentBody) {

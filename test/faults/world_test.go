@@ -190,6 +190,7 @@ func (w *world) layEndpoints() {
 	}
 	w.layEndpoint(plan.Payments, book, charge)
 	w.layEndpoint(plan.Feed)
+	book.EventTypes = []string{plan.TypePush}
 	w.layEndpoint(plan.Repo, book)
 }
 

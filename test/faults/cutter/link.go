@@ -27,6 +27,8 @@ type link struct {
 	// armed is the cut that waits for the server's answer to the commit in the segment.
 	armed   Point
 	segment int
+	// over says that nothing more is forwarded from the client.
+	over bool
 	// abrupt says that the cut resets the connection instead of closing it.
 	abrupt bool
 }
@@ -99,6 +101,9 @@ func (l *link) pumpClient() error {
 			return err
 		}
 		buffer = f
+		if l.ended() {
+			return nil
+		}
 		commit, err := l.tracker.see(f)
 		if err == nil && commit && cut == none {
 			cut, err = l.decide(to)
@@ -202,34 +207,41 @@ func (l *link) pumpServer() error {
 				return l.cutAnswer(cut, f, to)
 			}
 		}
-		if err := forward(to, f, f.kind() == 'Z' || from.Buffered() == 0); err != nil {
+		end := f.kind() == 'Z'
+		if end && cut != none {
+			// Before the client gets it: its next commit may be on its way a moment later.
+			l.answered(cut, committed)
+		}
+		if err := forward(to, f, end || from.Buffered() == 0); err != nil {
 			return err
 		}
-		if f.kind() != 'Z' {
-			continue
+		if end && cut != none && committed {
+			return errCut
 		}
-		if err := l.answered(cut, committed); err != nil {
-			return err
+		if end {
+			segment, committed = segment+1, false
 		}
-		segment, committed = segment+1, false
 	}
 }
 
-// answered ends a segment whose answer has been forwarded: with the cut after it, if the commit was one.
-func (l *link) answered(cut Point, committed bool) error {
-	if cut == none {
-		return nil
+// answered ends the wait of a cut whose segment has been answered. If the commit was one, nothing more is forwarded from
+// the client: it gets the answer, and then the connection ends.
+func (l *link) answered(cut Point, committed bool) {
+	l.disarm()
+	if !committed {
+		l.cuts.undone(cut)
+		return
 	}
-	p := l.disarm()
-	switch {
-	case p == none:
-	case committed:
-		l.cuts.done(p)
-		return errCut
-	default:
-		l.cuts.undone(p)
-	}
-	return nil
+	l.mu.Lock()
+	l.over = true
+	l.mu.Unlock()
+	l.cuts.done(cut)
+}
+
+func (l *link) ended() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.over
 }
 
 // cutAnswer withholds the answer to the commit, or half of it.

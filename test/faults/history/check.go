@@ -173,7 +173,7 @@ func (c *checker) known(key any) bool {
 
 func (c *checker) checkAttempt(a *Attempt, told *answers) {
 	switch {
-	case a.Status == 0 || a.Status == http.StatusServiceUnavailable || a.Status == http.StatusRequestTimeout:
+	case a.Status == 0 || a.Status == http.StatusRequestTimeout || a.Status == http.StatusServiceUnavailable && a.RetryAfter:
 		// The sender was told to try again, or nothing.
 	case a.Status >= http.StatusOK && a.Status < http.StatusMultipleChoices:
 		c.checkAcknowledged(a, told)

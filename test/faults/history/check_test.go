@@ -51,7 +51,7 @@ func sound() *History {
 			{Endpoint: signed, EventID: "evt_1", Body: digest("one"), Status: 200, Answer: `{"n":1}`},
 			{Endpoint: signed, EventID: "evt_1", Body: digest("other"), Status: 422, Answer: `{}`},
 			{Endpoint: signed, EventID: "evt_2", Body: digest("two"), Status: 200, Answer: `{"event":"evt_2"}`},
-			{Endpoint: signed, EventID: "evt_3", Body: digest("three"), Status: 503},
+			{Endpoint: signed, EventID: "evt_3", Body: digest("three"), Status: 503, RetryAfter: true},
 			{Endpoint: signed, EventID: "evt_4", Body: digest("four")},
 			{Endpoint: unsigned, EventID: "a", Body: digest("push"), Status: 200, Answer: `{"p":1}`},
 			{Endpoint: unsigned, EventID: "b", Body: digest("push"), Status: 200, Answer: `{"p":1}`},
@@ -161,6 +161,7 @@ func TestEveryViolationIsFound(t *testing.T) {
 		{"duplicate is a conflict", FalseConflict, func(h *History) { h.Attempts[2].Status = 422 }},
 		{"unknown id is a conflict", FalseConflict, func(h *History) { h.Attempts[6].Status = 422 }},
 		{"signed and refused", WrongStatus, func(h *History) { h.Attempts[5].Status = 401 }},
+		{"unavailable, and not said for how long", WrongStatus, func(h *History) { h.Attempts[5].RetryAfter = false }},
 		{"server error", WrongStatus, func(h *History) { h.Attempts[5].Status = 500 }},
 		{"stored body is another", WrongEvent, func(h *History) {
 			h.Events[2].Body, h.Claims[2].Body, h.Effects[2].Body = digest("?"), digest("?"), digest("?")

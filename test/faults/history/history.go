@@ -22,6 +22,8 @@ type Attempt struct {
 	Status int
 	// Answer is the body of the answer, byte for byte.
 	Answer string
+	// RetryAfter says that the answer told the sender when to try again.
+	RetryAfter bool
 }
 
 // Endpoint is what a receiver was configured to do.

@@ -19,7 +19,7 @@ const (
 	Payments = iota
 	// Feed has signed ids and only a destination.
 	Feed
-	// Repo has ids that are not signed, an effect and a destination.
+	// Repo has ids that are not signed, an effect for half of its events, and a destination.
 	Repo
 	// Endpoints is how many there are.
 	Endpoints
@@ -39,6 +39,13 @@ const (
 	TypeSent  = "invoice.sent"
 	TypeVoid  = "invoice.void"
 	TypeOrder = "invoice.ordered"
+)
+
+// The types of events of Repo. Only pushes have an effect: with and without one, events take different ways to the ledger,
+// and what one way has claimed the other must see.
+const (
+	TypePush = "push"
+	TypeStar = "star"
 )
 
 // Event is one event as its provider has it.
@@ -69,7 +76,7 @@ func (p *Plan) Event(n int) Event {
 	case Feed:
 		e.Type, e.Resource = "message.created", fmt.Sprintf("msg_%d", n)
 	case Repo:
-		e.Type = "push"
+		e.Type = []string{TypePush, TypeStar}[random.IntN(2)]
 	}
 	e.Body = body(e, n, filler(random))
 	return e
@@ -133,7 +140,7 @@ func Expect(e Event) history.Expected {
 		return want
 	}
 	want.Deliveries = []history.ExpectedDelivery{{Destination: Copy, Body: sha256.Sum256(e.Body)}}
-	if e.Endpoint != Feed {
+	if e.Endpoint == Payments || e.Type == TypePush {
 		want.Effects = []string{EffectBook}
 	}
 	if e.Type == TypePaid {
