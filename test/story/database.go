@@ -19,16 +19,10 @@ const (
 	// databasePort is the port of Postgres on this machine.
 	databasePort = 15432
 	databaseName = "shop"
-	// ledgerRole is whom receivers log in as. It owns the ledger's schema and nothing else: what it may do to the shop is
-	// to call the shop's functions. See docs/roles.md.
-	ledgerRole = "hookonce"
+	// The roles of docs/roles.md: whom the ledger belongs to, and whom receivers and prunes log in as. The shop's tables
+	// belong to postgres.AppRole.
+	ledgerOwner, receiverRole = "hookonce_owner", "shop_hookonce"
 )
-
-// ledgerSchema is what an administrator does before the first endpoint is applied.
-const ledgerSchema = `
-CREATE SCHEMA hookonce AUTHORIZATION ` + ledgerRole + `;
-GRANT USAGE ON SCHEMA hookonce TO ` + postgres.AppRole + `;
-`
 
 func (w *World) databaseFolder() string { return filepath.Join(w.State, "postgres") }
 
@@ -41,7 +35,7 @@ func (w *World) StartDatabase(context.Context) error {
 			listen = append(listen, w.cluster.host)
 		}
 		server, err = postgres.Start(postgres.Options{
-			Dir: w.databaseFolder(), Port: databasePort, Listen: listen, Detach: true, Roles: []string{ledgerRole},
+			Dir: w.databaseFolder(), Port: databasePort, Listen: listen, Detach: true, Roles: []string{ledgerOwner, receiverRole},
 			// As an ordinary role, with a password; and only this machine and its pods reach the address.
 			AllowFrom: []string{"0.0.0.0/0"},
 		})
@@ -75,10 +69,7 @@ func (w *World) reset(ctx context.Context) error {
 		return fmt.Errorf("connect to the shop's database: %w", err)
 	}
 	w.DB = pool
-	if _, err := pool.Exec(ctx, ledgerSchema); err != nil {
-		return fmt.Errorf("make the ledger's schema: %w", err)
-	}
-	return nil
+	return w.makeLedger(ctx)
 }
 
 // deleteShop removes the shop's namespace and waits until it is gone. Pods are ended first and at once: a namespace waits
@@ -95,7 +86,7 @@ func (w *World) deleteShop(ctx context.Context) error {
 }
 
 // databaseURL is the URI of the shop's database on this machine, for receivers.
-func (w *World) databaseURL() string { return w.database.RoleURL(ledgerRole, databaseName) }
+func (w *World) databaseURL() string { return w.database.RoleURL(receiverRole, databaseName) }
 
 // databaseURLFromPods is the URI of the shop's database as pods reach it.
 func (w *World) databaseURLFromPods() (string, error) {

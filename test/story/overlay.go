@@ -137,14 +137,13 @@ func (w *World) loadShop(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the shop's tables: %w", err)
 	}
-	asOwner := "BEGIN; SET LOCAL ROLE " + postgres.AppRole + ";" + string(sql) + gatedEffect +
-		"GRANT USAGE ON SCHEMA shop TO " + ledgerRole + "; COMMIT"
-	if _, err := w.DB.Exec(ctx, asOwner); err != nil {
+	shop := string(sql) + gatedEffect + "GRANT USAGE ON SCHEMA shop TO hookonce_receive;"
+	if _, err := w.DB.Exec(ctx, asRole(postgres.AppRole, shop)); err != nil {
 		return fmt.Errorf("create the shop's tables and effects: %w", err)
 	}
 	const rights = `SELECT count(*) FROM unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE']) AS right_name
 		WHERE has_table_privilege($1, 'shop.orders', right_name)`
-	return w.expect(ctx, 0, "rights of the receivers' role on the table of orders", rights, ledgerRole)
+	return w.expect(ctx, 0, "rights of the receivers' role on the table of orders", rights, receiverRole)
 }
 
 // fromPods is the host name under which pods reach a server on this machine.

@@ -188,11 +188,9 @@ func (w *World) age(ctx context.Context, event string, by time.Duration) error {
 		return fmt.Errorf("age %s: %w", event, err)
 	}
 	day := received.UTC().Add(-by).Truncate(24 * time.Hour)
-	// As the ledger's owner, who has to drop it.
-	partition := fmt.Sprintf(`BEGIN; SET LOCAL ROLE %s;
-		CREATE TABLE IF NOT EXISTS hookonce.event_%s PARTITION OF hookonce.event FOR VALUES FROM ('%s') TO ('%s'); COMMIT`,
-		ledgerRole, day.Format("20060102"), day.Format(time.RFC3339), day.Add(24*time.Hour).Format(time.RFC3339))
-	if _, err := w.DB.Exec(ctx, partition); err != nil {
+	partition := fmt.Sprintf(`CREATE TABLE IF NOT EXISTS hookonce.event_%s PARTITION OF hookonce.event FOR VALUES FROM ('%s') TO ('%s')`,
+		day.Format("20060102"), day.Format(time.RFC3339), day.Add(24*time.Hour).Format(time.RFC3339))
+	if _, err := w.DB.Exec(ctx, asRole(ledgerOwner, partition)); err != nil {
 		return fmt.Errorf("make the partition of %s: %w", day.Format(time.DateOnly), err)
 	}
 	for _, statement := range []string{
