@@ -54,17 +54,26 @@ type counts struct {
 	synced, bytes, transactions int64
 }
 
+// read waits until the counts stand still for a moment: what backends have counted reaches the view within a second.
 func read(t *testing.T, conn *pgx.Conn) counts {
 	t.Helper()
-	var c counts
-	// What backends have counted reaches the view within a second.
-	time.Sleep(1500 * time.Millisecond) //nolint:forbidigo // There is no event to wait for.
-	err := conn.QueryRow(t.Context(), `SELECT wal_sync, (pg_current_wal_insert_lsn() - '0/0')::bigint,
+	var last counts
+	tick := time.NewTicker(1200 * time.Millisecond)
+	defer tick.Stop()
+	for range 20 {
+		<-tick.C
+		var c counts
+		err := conn.QueryRow(t.Context(), `SELECT wal_sync, (pg_current_wal_insert_lsn() - '0/0')::bigint,
 pg_snapshot_xmax(pg_current_snapshot())::text::bigint FROM pg_stat_wal`).Scan(&c.synced, &c.bytes, &c.transactions)
-	if err != nil {
-		t.Fatal(err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c == last {
+			break
+		}
+		last = c
 	}
-	return c
+	return last
 }
 
 func connect(t *testing.T, database string) *pgx.Conn {

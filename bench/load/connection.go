@@ -107,11 +107,11 @@ func parseHead(head []byte) (status, length int, err error) {
 	if status, err = strconv.Atoi(string(head[9:12])); err != nil {
 		return 0, 0, fmt.Errorf("read the status: %w", err)
 	}
-	at := bytes.Index(head, contentLength)
-	if at < 0 {
+	_, rest, found := bytes.Cut(head, contentLength)
+	if !found {
 		return status, 0, errors.New("the answer has no Content-Length")
 	}
-	value, _, _ := bytes.Cut(head[at+len(contentLength):], []byte("\r\n"))
+	value, _, _ := bytes.Cut(rest, []byte("\r\n"))
 	if length, err = strconv.Atoi(string(value)); err != nil {
 		return status, 0, fmt.Errorf("read the Content-Length: %w", err)
 	}

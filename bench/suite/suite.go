@@ -107,7 +107,8 @@ func (o *options) check() error {
 		known := slices.ContainsFunc(sections, func(s struct {
 			name string
 			run  func(*bench, context.Context) error
-		}) bool {
+		},
+		) bool {
 			return s.name == name
 		})
 		if name != "" && !known {
