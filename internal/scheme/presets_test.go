@@ -5,7 +5,10 @@ package scheme
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,6 +96,46 @@ func TestJSONRoundTrip(t *testing.T) {
 		}
 		if diff := cmp.Diff(s, again); diff != "" {
 			t.Errorf("%s (-sent +received):\n%s", name, diff)
+		}
+	}
+}
+
+// TestEveryPresetIsDocumented compares the page with the table, as far as cells can be compared.
+func TestEveryPresetIsDocumented(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "schemes.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, events, _ := strings.Cut(string(page), "## What identifies an event")
+	rows := map[string][]string{}
+	for line := range strings.Lines(events) {
+		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		for name := range strings.SplitSeq(strings.ReplaceAll(cells[0], "…", StandardWebhooks), ", ") {
+			if len(cells) == 8 {
+				rows[name] = cells
+			}
+		}
+	}
+	for _, s := range presets {
+		cells := rows[s.Name]
+		if cells == nil {
+			t.Errorf("%s has no row", s.Name)
+			continue
+		}
+		signed, changes := map[bool]string{true: "yes", false: "no"}, map[bool]string{true: "yes", false: "no"}
+		if s.EventID[0].PerRequest {
+			signed[true] = "ours"
+		}
+		if got := []string{cells[2], cells[6], cells[7]}; !cmp.Equal(got, []string{signed[s.EventIDSigned], changes[s.Behavior.BodyChanges], string(s.Behavior.Rotation)}) {
+			t.Errorf("%s: the page says %v", s.Name, got)
+		}
+		hours := strings.NewReplacer(" days", "h", " h, by hand", "h", " h ", "h", " min ", "m", " min", "m", " h", "h", " s", "s").Replace(cells[5])
+		horizon, err := time.ParseDuration(hours)
+		if strings.Contains(cells[5], "days") {
+			horizon *= 24
+		}
+		if err != nil || horizon != s.Behavior.RetryHorizon {
+			t.Errorf("%s: the page says %q, which is %v (%v), and the table %v", s.Name, cells[5], horizon, err, s.Behavior.RetryHorizon)
 		}
 	}
 }

@@ -87,25 +87,31 @@ func (v *Verifier) payload(body []byte) ([]byte, error) {
 // formObject writes a form as JSON: a text for each field, and an array of texts for one that is there more than once.
 // Bytes that are not UTF-8 are replaced.
 func formObject(fields []field) []byte {
+	count := make(map[string]int, len(fields))
+	for _, f := range fields {
+		count[f.name]++
+	}
 	out := []byte{'{'}
-	written := map[string]bool{}
 	for i, f := range fields {
-		if written[f.name] {
-			continue
+		n := count[f.name]
+		if n == 0 {
+			continue // it was written with the first of its name
 		}
-		written[f.name] = true
+		count[f.name] = 0
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
 		out = append(quote(out, f.name), ':')
-		rest := slices.DeleteFunc(slices.Clone(fields[i:]), func(other field) bool { return other.name != f.name })
-		if len(rest) == 1 {
+		if n == 1 {
 			out = quote(out, f.value)
 			continue
 		}
-		for j, one := range rest {
-			out = append(out, "[,"[min(j, 1)])
-			out = quote(out, one.value)
+		separator := byte('[')
+		for _, other := range fields[i:] {
+			if other.name == f.name {
+				out = quote(append(out, separator), other.value)
+				separator = ','
+			}
 		}
 		out = append(out, ']')
 	}

@@ -239,3 +239,26 @@ func TestHandshakesAreSigned(t *testing.T) {
 	r := signedRequest(t, slack, `{"type":"url_verification","challenge":"a","challenge":"b"}`, now, key)
 	expectCause(t, slack, secretsOf(key), r, receiver.CauseMalformedBody, 400)
 }
+
+// FuzzChallenge: what is given back was asked for, is visible ASCII, and is plain text.
+func FuzzChallenge(f *testing.F) {
+	f.Add("/hook?hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=meatyhamhock")
+	f.Add("?challenge=abc%0a")
+	meta, _ := scheme.Preset(scheme.Meta)
+	meta.Handshakes[0].VerifyToken = "meatyhamhock"
+	dropbox, _ := scheme.Preset(scheme.Dropbox)
+	f.Fuzz(func(t *testing.T, at string) {
+		for _, s := range []scheme.Scheme{meta, dropbox} {
+			got, err := Challenge(s, &Request{Method: http.MethodGet, URL: at})
+			if (got == nil) != (err != nil) {
+				t.Fatalf("%q: got %+v, %v", at, got, err)
+			}
+			if got != nil && (!isEcho(string(got.Body)) || !strings.HasPrefix(got.Header.Get("Content-Type"), "text/plain")) {
+				t.Fatalf("%q: got %+v", at, got)
+			}
+			if s.Name == scheme.Meta && got != nil && !strings.Contains(at, "hub.verify_token=") && !strings.Contains(at, "%") {
+				t.Fatalf("%q: answered without a token", at)
+			}
+		}
+	})
+}
