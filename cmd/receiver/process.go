@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +28,9 @@ import (
 // accepted any more; then it is recorded, or what was done for it is undone, and it is answered. With the drain delay, the
 // relay's drain and its last bookkeeping it is less than the 45 s that a pod has to end.
 const drainGrace = ingest.ReadTimeout + ingest.DefaultCommitDeadline + 2*time.Second
+
+// memoryBesides is how much memory a receiver needs besides the bodies that it holds: 40 MiB.
+const memoryBesides = 40 << 20
 
 // largestBodies is how many bodies of the largest size may be held at once, if the default does not hold as many.
 const largestBodies = 4
@@ -138,9 +143,18 @@ func (p *process) settings() *ingest.Settings {
 			MaxInFlightBytes: max(ingest.DefaultMaxInFlightBytes, largestBodies*config.MaxBodyBytes),
 			Route:            current.Route,
 		}
+		limitMemory(next.settings.MaxInFlightBytes)
 	}
 	p.serving.Store(next)
 	return &next.settings
+}
+
+// limitMemory has the collector work harder before bodies that are held, and what was read before them, take twice their
+// room. An administrator's limit is left alone.
+func limitMemory(bodies int64) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(bodies + memoryBesides)
+	}
 }
 
 // Record implements ingest.Ledger.

@@ -18,7 +18,7 @@ const (
 	// can use only make each request take longer.
 	aimed = 150 * time.Millisecond
 	// fewest is the part of all places that there always are: one in so many. Some requests are slow for reasons of their own.
-	fewest = 4
+	fewest = 16
 	// smoothing is how many requests it takes to forget how long others kept their places.
 	smoothing = 32
 )

@@ -72,7 +72,7 @@ func TestPlacesFollowTheDatabase(t *testing.T) {
 		{100 * time.Microsecond, true, 256, 256},
 		{time.Millisecond, true, 120, 180},
 		{time.Second, false, 120, 180},
-		{time.Second, true, 64, 64},
+		{time.Second, true, 16, 16},
 		{100 * time.Microsecond, true, 256, 256},
 	} {
 		serve(step.each, step.counts)

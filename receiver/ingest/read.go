@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -120,6 +121,8 @@ func (x *exchange) readBody() (refused *refusal) {
 // the rest with it.
 func (x *exchange) awaitMore(arrived int) *refusal {
 	x.late = true
+	// However fast a large body comes, small ones do not wait until all of it is there.
+	runtime.Gosched()
 	if int64(len(x.body)) > x.settings.MaxBodyBytes {
 		x.closeConnection()
 		return tooLarge
