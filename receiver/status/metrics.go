@@ -6,6 +6,7 @@ package status
 import (
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -35,6 +36,18 @@ type Metrics struct {
 	attemptDuration *prometheus.HistogramVec
 	leasesLost      *prometheus.CounterVec
 	effectFailures  *prometheus.CounterVec
+
+	// What every request needs is looked up once: durations by hundreds of the code, results of accepted requests by the name
+	// of their count, and verifications by role.
+	durations [6]atomic.Pointer[prometheus.Observer]
+	accepted  [3]atomic.Pointer[prometheus.Counter]
+	lastRole  atomic.Pointer[verified]
+}
+
+// verified counts the signatures of one role.
+type verified struct {
+	role    string
+	counter prometheus.Counter
 }
 
 // NewMetrics returns the time series; status is asked at each scrape and must not block.
@@ -91,17 +104,29 @@ func (m *Metrics) Gatherer() prometheus.Gatherer { return m.registry }
 // Counted counts an accepted request by its name in the tally. What was refused is counted by Answered.
 func (m *Metrics) Counted(name string) {
 	switch name {
-	case receiver.CountProcessed, receiver.CountRefused:
-		m.requests.WithLabelValues(name).Inc()
+	case receiver.CountProcessed:
+		m.acceptedAs(0, name).Inc()
+	case receiver.CountRefused:
+		m.acceptedAs(1, name).Inc()
 	case receiver.CountDuplicates:
-		m.requests.WithLabelValues(resultDuplicate).Inc()
+		m.acceptedAs(2, resultDuplicate).Inc()
 	}
+}
+
+// acceptedAs looks the result up when it first occurs, so that one that never does makes no series.
+func (m *Metrics) acceptedAs(i int, result string) prometheus.Counter {
+	if known := m.accepted[i].Load(); known != nil {
+		return *known
+	}
+	counter := m.requests.WithLabelValues(result)
+	m.accepted[i].Store(&counter)
+	return counter
 }
 
 // Answered measures an answered request and counts the cause if it was not accepted; a cause is a fixed word. Requests
 // for another path or with another method only count in the durations: anybody can send them.
 func (m *Metrics) Answered(code int, cause string, duration time.Duration) {
-	m.duration.WithLabelValues(strconv.Itoa(code/100) + "xx").Observe(duration.Seconds())
+	m.durationOf(code / 100).Observe(duration.Seconds())
 	switch {
 	case cause == "" || code == http.StatusNotFound || code == http.StatusMethodNotAllowed:
 	case code >= http.StatusInternalServerError:
@@ -113,9 +138,24 @@ func (m *Metrics) Answered(code int, cause string, duration time.Duration) {
 	}
 }
 
+func (m *Metrics) durationOf(hundreds int) prometheus.Observer {
+	known := &m.durations[min(max(hundreds, 0), len(m.durations)-1)]
+	if observer := known.Load(); observer != nil {
+		return *observer
+	}
+	observer := m.duration.WithLabelValues(strconv.Itoa(hundreds) + "xx")
+	known.Store(&observer)
+	return observer
+}
+
 // Verified counts a signature that held with a secret of the given role.
 func (m *Metrics) Verified(role string) {
-	m.verifications.WithLabelValues(role).Inc()
+	last := m.lastRole.Load()
+	if last == nil || last.role != role {
+		last = &verified{role, m.verifications.WithLabelValues(role)}
+		m.lastRole.Store(last)
+	}
+	last.counter.Inc()
 }
 
 // Attempted counts an attempt of the relay.

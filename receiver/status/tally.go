@@ -21,6 +21,9 @@ type Tally struct {
 
 	mu      sync.Mutex
 	pending map[counter]int64
+	// minute is the one of the last count, and unix its number.
+	minute time.Time
+	unix   int64
 	// rejections by cause since the start.
 	rejections map[string]int64
 }
@@ -37,9 +40,13 @@ func NewTally(now func() time.Time) *Tally {
 
 // Add counts one. The cause is empty unless the name is rejected; both come from a fixed set, never from a request.
 func (t *Tally) Add(name, cause string) {
+	now := t.now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.add(counter{name, cause, t.now().UTC().Truncate(time.Minute)}, 1)
+	if unix := now.Unix() / 60; unix != t.unix || t.minute.IsZero() {
+		t.unix, t.minute = unix, now.UTC().Truncate(time.Minute)
+	}
+	t.add(counter{name, cause, t.minute}, 1)
 	if name == receiver.CountRejected {
 		t.rejections[cause]++
 	}
