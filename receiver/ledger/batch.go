@@ -54,12 +54,10 @@ func newBatch() *batch {
 	}
 }
 
-// release keeps it for the next writer, unless a large event has made it large.
+// release keeps it for the next writer.
 func (b *batch) release() {
 	b.forget()
-	if cap(b.events.body.buf)+cap(b.events.payload.buf) <= 2*maxBatchBytes {
-		batches.Put(b)
-	}
+	batches.Put(b)
 }
 
 // forget lets go of the events.

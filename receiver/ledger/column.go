@@ -31,7 +31,11 @@ const (
 
 func newColumn(element uint32) column { return column{element: element} }
 
+// reset empties it, and lets go of what a large event has made large.
 func (c *column) reset() {
+	if cap(c.buf) > 2*maxBatchBytes {
+		c.buf = nil
+	}
 	c.buf, c.n, c.nulls = append(c.buf[:0], make([]byte, arrayHeader)...), 0, 0
 }
 

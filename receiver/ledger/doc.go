@@ -8,7 +8,11 @@
 // event id. A duplicate of a settled claim writes nothing. A commit whose outcome is unknown is never acknowledged. A
 // lease that was taken over changes nothing.
 //
-// All transactions are READ COMMITTED and take their locks in one order: claims (body before id), effect guards by
-// scope, then whatever the user's functions touch. Sessions carry no state, so a pooler in transaction mode may stand
-// between. Every clock that decides anything is the database's.
+// Events without effects are committed many at once, with one function in one round trip, and all others, as well as
+// those that something is wrong with, step by step.
+//
+// All transactions are READ COMMITTED and take their locks in one order: claims (all bodies before all ids, and each of
+// them by key), effect guards by scope, then whatever the user's functions touch. Sessions carry no state but prepared
+// statements, and those only where no pooler in transaction mode stands between. Every clock that decides anything is the
+// database's.
 package ledger

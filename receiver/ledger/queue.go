@@ -19,10 +19,11 @@ import (
 const (
 	maxBatchEvents = 256
 	maxBatchBytes  = 1 << 20
-	// maxWriters is how many batches are under way at once. Fewer and larger ones cost less, so that the second is for when
-	// the first is slow: when a crowd has gathered behind it.
-	maxWriters = 2
+	// One batch at a time costs least, for it is the larger. Another is for when the first is slow: a crowd has gathered
+	// behind it, or it has been away for as long as patience. At most maxWriters are under way.
 	crowd      = 64
+	patience   = 50 * time.Millisecond
+	maxWriters = 4
 )
 
 // errAlone says that the event has not been recorded as one of a batch, and is to go through a transaction of its own.
@@ -52,7 +53,9 @@ type queue struct {
 	mu      sync.Mutex
 	waiting []*waiting
 	writers int
-	closed  bool
+	// took is when the last batch was taken.
+	took   time.Time
+	closed bool
 	// running are the writers; close waits for them.
 	running sync.WaitGroup
 	pool    sync.Pool
@@ -82,12 +85,23 @@ func (q *queue) add(w *waiting) (start bool, err error) {
 		return false, errClosed
 	}
 	q.waiting = append(q.waiting, w)
-	if q.writers == maxWriters || (q.writers > 0 && len(q.waiting) < crowd) {
+	if !q.another() {
 		return false, nil
 	}
 	q.writers++
 	q.running.Add(1)
 	return true, nil
+}
+
+// another says whether the writers there are do not suffice.
+func (q *queue) another() bool {
+	switch q.writers {
+	case 0:
+		return true
+	case maxWriters:
+		return false
+	}
+	return (q.writers == 1 && len(q.waiting) >= crowd) || time.Since(q.took) > patience
 }
 
 // withdraw takes an event out again; it says false if a batch has it.
@@ -118,6 +132,7 @@ func (q *queue) more() bool {
 func (q *queue) take(batch []*waiting) []*waiting {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.took = time.Now()
 	size := 0
 	for _, w := range q.waiting {
 		size += len(w.event.Body) + len(w.event.Payload)

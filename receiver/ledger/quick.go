@@ -151,7 +151,7 @@ func (q *quick) judge(err error, failed, commit int) error {
 		return fmt.Errorf("claim: %w: %w", receiver.ErrInFlight, err)
 	case failed == quickClaim && code == codeDivisionByZero, failed == quickEffect && code == codeRefused:
 		return errStepByStep
-	case failed > quickClaim:
+	case failed > quickClaim && failed < commit:
 		if function := q.r.calls[0].failure(err); function != nil {
 			return function
 		}

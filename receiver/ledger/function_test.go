@@ -1,0 +1,109 @@
+// Copyright 2026 The Hookonce Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hookonce/hookonce/receiver"
+	"github.com/hookonce/hookonce/receiver/ledger"
+)
+
+// inGo opens a ledger with an effect in Go.
+func (f *fixture) inGo(effect ledger.EffectFunc) *ledger.Ledger {
+	return f.open(func(o *ledger.Options) { o.Functions = map[string]ledger.EffectFunc{"go.book": effect} })
+}
+
+func bookInGo(ctx context.Context, tx pgx.Tx, e receiver.Event) (json.RawMessage, error) {
+	var order int
+	err := tx.QueryRow(ctx, "INSERT INTO shop.orders (event_id) VALUES ($1) RETURNING id", e.ID).Scan(&order)
+	return fmt.Appendf(nil, `{"b": 1,"order":%d}`, order), err
+}
+
+func TestAnEffectInGoIsBookedWithTheClaim(t *testing.T) {
+	f := newFixture(t)
+	l := f.inGo(bookInGo)
+	w := work("shop.book", "go.book")
+	w.Effects[1].Name = "go"
+	first, again := record(t, l, event("evt_1"), w), record(t, l, event("evt_1"), w)
+	want := `{"event":"evt_1","effects":{"book":{"a": "x", "z": 1.50, "order": 1},"go":{"b": 1,"order":2}}}`
+	if string(first.Answer.Body) != want || string(again.Answer.Body) != want || again.Kind != receiver.Duplicate {
+		t.Errorf("got %s and %s (kind %d), want %s", first.Answer.Body, again.Answer.Body, again.Kind, want)
+	}
+	f.wantCounts(map[string]int64{"shop.orders": 2, "hookonce.claim": 1})
+}
+
+func TestAnEffectInGoIsBookedOncePerResource(t *testing.T) {
+	f := newFixture(t)
+	l := f.inGo(bookInGo)
+	w := receiver.Work{Effects: []receiver.Effect{{Name: "book", Function: "go.book", OncePerResource: true}}}
+	for _, id := range []string{"evt_1", "evt_2"} {
+		receipt := record(t, l, event(id, func(e *receiver.Event) { e.ResourceID = "inv_9" }), w)
+		if want := `{"event":"` + id + `","effects":{"book":{"b": 1, "order": 1}}}`; string(receipt.Answer.Body) != want {
+			t.Errorf("got %s, want %s", receipt.Answer.Body, want)
+		}
+	}
+	f.wantCounts(map[string]int64{"shop.orders": 1, "hookonce.effect": 1})
+}
+
+func TestHowAnEffectInGoMayFail(t *testing.T) {
+	f := newFixture(t)
+	for name, effect := range map[string]ledger.EffectFunc{
+		"of its own": func(context.Context, pgx.Tx, receiver.Event) (json.RawMessage, error) {
+			return nil, errors.New("card 4242 is broken")
+		},
+		"in SQL": func(ctx context.Context, tx pgx.Tx, _ receiver.Event) (json.RawMessage, error) {
+			_, err := tx.Exec(ctx, "SELECT 4242 / 0")
+			return nil, err
+		},
+		"no JSON": func(context.Context, pgx.Tx, receiver.Event) (json.RawMessage, error) {
+			return json.RawMessage("4242,"), nil
+		},
+		"ends the transaction": func(ctx context.Context, tx pgx.Tx, _ receiver.Event) (json.RawMessage, error) {
+			return nil, tx.Rollback(ctx)
+		},
+	} {
+		failed := ""
+		l := f.open(func(o *ledger.Options) {
+			o.EffectFailed = func(effect string) { failed = effect }
+			o.Functions = map[string]ledger.EffectFunc{"go.book": func(ctx context.Context, tx pgx.Tx, e receiver.Event) (json.RawMessage, error) {
+				if _, err := bookInGo(ctx, tx, e); err != nil {
+					return nil, err
+				}
+				return effect(ctx, tx, e)
+			}}
+		})
+		_, err := l.Record(t.Context(), event("evt_1"), work("go.book"))
+		if !errors.Is(err, receiver.ErrUnavailable) || strings.Contains(err.Error(), "4242") || failed != "book" {
+			t.Errorf("%s: got %v, and %q is told of", name, err, failed)
+		}
+	}
+	f.wantCounts(map[string]int64{"shop.orders": 0, "hookonce.claim": 0})
+}
+
+func TestARefusalInGoKeepsTheClaim(t *testing.T) {
+	f := newFixture(t)
+	l := f.inGo(func(ctx context.Context, tx pgx.Tx, e receiver.Event) (json.RawMessage, error) {
+		if _, err := bookInGo(ctx, tx, e); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("book: %w", ledger.Refuse("the account is closed"))
+	})
+	w := work("go.book")
+	w.Destinations = []string{"fulfilment"}
+	for _, kind := range []receiver.Kind{receiver.Refused, receiver.Duplicate} {
+		receipt := record(t, l, event("evt_1"), w)
+		if want := `{"event":"evt_1","refused":"the account is closed"}`; receipt.Kind != kind || string(receipt.Answer.Body) != want {
+			t.Errorf("got kind %d, %s, want kind %d, %s", receipt.Kind, receipt.Answer.Body, kind, want)
+		}
+	}
+	f.wantCounts(map[string]int64{"shop.orders": 0, "hookonce.claim": 1, "hookonce.delivery": 0})
+}
