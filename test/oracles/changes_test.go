@@ -99,6 +99,10 @@ var bodies = []change{
 		d.body = []byte(pick(r, "payload="+encoded, "payload="+encoded, "a=1&payload="+encoded, "payload=", "a=1", "payload=%zz", "payload=%7B"))
 		return true
 	}},
+	{"a URL that is signed with its port", func(r *rand.Rand, d *delivery) bool {
+		d.urlSigned = strings.Replace(publicURL, ".com/", ".com:"+pick(r, "443", "80", "8443")+"/", 1)
+		return d.formSigned
+	}},
 	{"another content type", func(r *rand.Rand, d *delivery) bool {
 		d.contentType = pick(r, "", "text/plain", "application/json; charset=utf-8", "APPLICATION/JSON", "application/cloudevents+json", "application/json;", "/")
 		return true
@@ -286,13 +290,20 @@ var headers = []change{
 		d.body = pick(r, append(slices.Clone(d.body), '\n'), append([]byte(" "), d.body...), []byte(strings.ReplaceAll(string(d.body), ":", ": ")), nil)
 		return true
 	}},
+	{"a field that was added to the form", func(r *rand.Rand, d *delivery) bool {
+		d.body = []byte(string(d.body) + pick(r, "&To=other", "&MessageStatus=other", "&New=x"))
+		return d.formSigned
+	}},
 	{"the headers of a relative", func(r *rand.Rand, d *delivery) bool {
+		if d.grammar.signature != "Webhook-Signature" {
+			return false
+		}
 		own, other := "Webhook-", "Svix-"
 		for _, suffix := range []string{"Id", "Timestamp", "Signature"} {
 			if r.IntN(8) > 0 {
 				d.header[other+suffix] = d.header[own+suffix]
 			}
-			if r.IntN(4) == 0 && d.grammar.signature == "Webhook-Signature" {
+			if r.IntN(4) == 0 {
 				d.header.Set(other+suffix, "x")
 			}
 		}
@@ -301,7 +312,7 @@ var headers = []change{
 				d.header.Del(own + suffix)
 			}
 		}
-		return d.grammar.signature == "Webhook-Signature"
+		return true
 	}},
 	{"the header of a former version", func(_ *rand.Rand, d *delivery) bool {
 		const current, former = "X-Hub-Signature-256", "X-Hub-Signature"

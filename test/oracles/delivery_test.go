@@ -32,6 +32,8 @@ type grammar struct {
 	timePrefix string
 	base64     bool
 	sha1       bool
+	// formSigned says that head has the body in it already, as the fields of a form.
+	formSigned bool
 	// head is what is signed before the body.
 	head func(d *delivery) string
 	// newSecret returns a secret's text.
@@ -55,6 +57,8 @@ type delivery struct {
 	time, timeSigned string
 	body             []byte
 	contentType      string
+	// url that it is sent to, and the one that is signed.
+	url, urlSigned string
 	// elements of the signature's header, and what is between them.
 	elements []string
 	joint    string
@@ -64,7 +68,7 @@ type delivery struct {
 
 // newDelivery makes a delivery with a few changes, all drawn from r.
 func newDelivery(g *grammar, r *rand.Rand, now time.Time) *delivery {
-	d := &delivery{grammar: g, now: now, header: http.Header{}, contentType: "application/json", joint: g.separator}
+	d := &delivery{grammar: g, now: now, header: http.Header{}, contentType: "application/json", url: publicURL, urlSigned: publicURL, joint: g.separator}
 	d.secrets = []string{g.newSecret(r)}
 	d.key = g.keyOf(d.secrets[0])
 	if r.IntN(5) == 0 {
@@ -130,7 +134,9 @@ func (d *delivery) signed(newHash func() hash.Hash) string {
 func (d *delivery) mac(newHash func() hash.Hash) []byte {
 	mac := hmac.New(newHash, d.key)
 	mac.Write([]byte(d.head(d)))
-	mac.Write(d.body)
+	if !d.formSigned {
+		mac.Write(d.body)
+	}
 	return mac.Sum(nil)
 }
 
@@ -153,8 +159,8 @@ func (d *delivery) write() {
 
 // String is what one needs to see why both sides disagree.
 func (d *delivery) String() string {
-	return fmt.Sprintf("changes: %s\nnow: %s\nsecrets: %q\nheader: %q\nbody: %q",
-		strings.Join(d.changes, ", "), d.now.Format(time.RFC3339Nano), d.secrets, d.header, d.body)
+	return fmt.Sprintf("changes: %s\nurl: %s\nnow: %s\nsecrets: %q\nheader: %q\nbody: %q",
+		strings.Join(d.changes, ", "), d.url, d.now.Format(time.RFC3339Nano), d.secrets, d.header, d.body)
 }
 
 func pick[T any](r *rand.Rand, choices ...T) T { return choices[r.IntN(len(choices))] }

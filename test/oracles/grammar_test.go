@@ -4,9 +4,15 @@
 package oracles
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -67,5 +73,41 @@ var paddleGrammar = grammar{
 	keyOf:     rawKey,
 	newBody: func(r *rand.Rand, d *delivery) string {
 		return fmt.Sprintf(`{"event_id":%q,"event_type":%q,"data":{"id":%q}}`, d.eventID, d.kind, "txn_"+text(r, 8))
+	},
+}
+
+var twilioGrammar = grammar{
+	signature: "X-Twilio-Signature", base64: true, sha1: true, formSigned: true,
+	head: func(d *delivery) string {
+		if bytes.HasPrefix(d.body, []byte("{")) || bytes.HasPrefix(d.body, []byte("[")) {
+			sum := sha256.Sum256(d.body)
+			parameter := "?bodySHA256=" + hex.EncodeToString(sum[:])
+			d.url = publicURL + parameter
+			return d.urlSigned + parameter
+		}
+		// What cannot be parsed is signed as far as it can.
+		form, _ := url.ParseQuery(string(d.body))
+		head := d.urlSigned
+		for _, name := range slices.Sorted(maps.Keys(form)) {
+			values := slices.Sorted(slices.Values(form[name]))
+			for _, value := range slices.Compact(values) {
+				head += name + value
+			}
+		}
+		return head
+	},
+	newSecret: rawSecret,
+	keyOf:     rawKey,
+	newBody: func(r *rand.Rand, d *delivery) string {
+		if r.IntN(4) == 0 {
+			return fmt.Sprintf(`{"EventType":%q,"MessageSid":%q}`, d.kind, "SM"+text(r, 8))
+		}
+		d.contentType = "application/x-www-form-urlencoded"
+		fields := []string{"MessageSid=SM" + text(r, 8), "To=%2B18005551212", "Body=a+b%20c%26", "MessageStatus=" + d.kind, "Empty="}
+		if r.IntN(6) == 0 {
+			fields = append(fields, pick(r, "To=%2B18005551212", "To=other", "Empty=full"))
+		}
+		r.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
+		return strings.Join(fields, "&")
 	},
 }

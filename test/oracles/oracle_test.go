@@ -20,6 +20,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 	"github.com/stripe/stripe-go/v85/webhook"
 	svix "github.com/svix/svix-webhooks/go"
+	twilio "github.com/twilio/twilio-go/client"
 
 	"github.com/hookonce/hookonce/internal/scheme"
 	"github.com/hookonce/hookonce/receiver"
@@ -72,7 +73,7 @@ func (o *oracle) ours(s scheme.Scheme, d *delivery) verdict {
 	if len(usable) == 0 {
 		return verdict{reason: problem.Reason}
 	}
-	request := &receiver.Request{Method: http.MethodPost, URL: publicURL, Header: d.header, Body: d.body}
+	request := &receiver.Request{Method: http.MethodPost, URL: d.url, Header: d.header, Body: d.body}
 	_, err := verify.Verify(s, usable, request, d.now, tolerance)
 	if err == nil {
 		return verdict{accepted: true}
@@ -153,6 +154,16 @@ var oracles = []*oracle{
 				return errors.New("signature mismatch")
 			}
 			return err
+		},
+	},
+	{
+		library: "twilio-go", scheme: scheme.Twilio, grammar: twilioGrammar, rules: twilioRules,
+		verify: func(d *delivery, secret string) error {
+			validator := twilio.NewRequestValidator(secret)
+			if !validator.ValidateBody(d.url, d.body, d.header.Get("X-Twilio-Signature")) {
+				return errors.New("not valid")
+			}
+			return nil
 		},
 	},
 }

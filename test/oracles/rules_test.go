@@ -252,3 +252,15 @@ var paddleRules = []rule{
 		},
 	},
 }
+
+var twilioRules = []rule{
+	repeatedHeader, unreadableBody, badResource, refusedSecret, trimmedSecret, trimmedSecretSigns,
+	{
+		"a field that is there twice and is signed so", "the library signs the first value only; Twilio's other libraries sign each", weAccept,
+		func(d *delivery, _, _ verdict) bool { return repeatsField(d.body) },
+	},
+	{
+		"a field that was added a second time on the way", "the library overlooks it, whatever its value: so it is not signed", theyAccept,
+		because(receiver.CauseBadSignature, func(d *delivery) bool { return repeatsField(d.body) }),
+	},
+}

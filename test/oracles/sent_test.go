@@ -6,6 +6,7 @@ package oracles
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"mime"
 	"net/url"
 	"regexp"
@@ -134,4 +135,10 @@ func repeatsMember(document []byte) bool {
 // changed says whether any of these changes was made.
 func (d *delivery) changed(changes []change) bool {
 	return slices.ContainsFunc(changes, func(c change) bool { return slices.Contains(d.changes, c.name) })
+}
+
+// repeatsField says whether a form has a field twice.
+func repeatsField(body []byte) bool {
+	form, err := url.ParseQuery(string(body))
+	return err == nil && slices.ContainsFunc(slices.Collect(maps.Values(form)), func(values []string) bool { return len(values) > 1 })
 }
