@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hookonce/hookonce/receiver"
 	"github.com/hookonce/hookonce/receiver/ingest"
@@ -51,20 +52,38 @@ func BenchmarkServed(b *testing.B) {
 
 // BenchmarkHandler is our handler alone, without a connection.
 func BenchmarkHandler(b *testing.B) {
-	content := padded(1024)
-	e := newBenchEndpoint(b)
-	r := signed(b, content)
-	r.Header.Set("User-Agent", "provider/1")
-	r.ContentLength = int64(len(content))
-	source := strings.NewReader(content)
-	r.Body = io.NopCloser(source)
+	accept := accepting(b)
 	b.ReportAllocs()
 	for b.Loop() {
+		accept()
+	}
+}
+
+// mostAllocations is how many pieces of memory an accepted request may take, those of its writer included.
+const mostAllocations = 13
+
+func TestAllocationsOfAnAcceptedRequest(t *testing.T) {
+	n := testing.AllocsPerRun(1000, accepting(t))
+	t.Logf("%.0f allocations", n)
+	if n > mostAllocations {
+		t.Errorf("%.0f allocations, want at most %d", n, mostAllocations)
+	}
+}
+
+// accepting returns a function that has a request of 1 KiB accepted.
+func accepting(t testing.TB) func() {
+	t.Helper()
+	content := padded(1024)
+	e := newBenchEndpoint(t)
+	r := signed(t, content)
+	r.Header.Set("User-Agent", "provider/1")
+	source := strings.NewReader(content)
+	r.ContentLength, r.Body = int64(len(content)), io.NopCloser(source)
+	return func() {
 		source.Reset(content)
 		w := &discarded{header: http.Header{}}
-		e.handler.ServeHTTP(w, r)
-		if w.status != http.StatusOK {
-			b.Fatal(w.status)
+		if e.handler.ServeHTTP(w, r); w.status != http.StatusOK {
+			t.Fatal(w.status)
 		}
 	}
 }
@@ -78,9 +97,12 @@ func (w *discarded) Header() http.Header         { return w.header }
 func (w *discarded) Write(p []byte) (int, error) { return len(p), nil }
 func (w *discarded) WriteHeader(status int)      { w.status = status }
 
-func newBenchEndpoint(b *testing.B) *endpoint {
-	b.Helper()
-	return newEndpoint(b, func(e *endpoint) {
+// SetReadDeadline is what net/http's own writer has.
+func (w *discarded) SetReadDeadline(time.Time) error { return nil }
+
+func newBenchEndpoint(t testing.TB) *endpoint {
+	t.Helper()
+	return newEndpoint(t, func(e *endpoint) {
 		e.options.Ledger = noLedger{processed()}
 		e.options.Settings = func() *ingest.Settings { return &e.settings }
 		e.options.Count, e.options.Used, e.options.Committed, e.options.Answered = nil, nil, nil, nil
