@@ -161,6 +161,8 @@ func TestChallengeRefuses(t *testing.T) {
 		"blank in it":         {meta, "?hub.mode=subscribe&hub.challenge=a%20b&hub.verify_token=token"},
 		"line break in it":    {meta, "?hub.mode=subscribe&hub.challenge=a%0d%0aSet-Cookie:x&hub.verify_token=token"},
 		"no escape":           {meta, "?hub.mode=subscribe&hub.challenge=%zz&hub.verify_token=token"},
+		"nobody's token":      {preset(t, scheme.Meta), "?hub.mode=subscribe&hub.challenge=1&hub.verify_token="},
+		"nobody's, and none":  {preset(t, scheme.Meta), "?hub.mode=subscribe&hub.challenge=1"},
 		"echo: none":          {dropbox, "?x=1"},
 		"echo: empty":         {dropbox, "?challenge="},
 		"echo: twice":         {dropbox, "?challenge=a&challenge=b"},

@@ -265,3 +265,24 @@ func TestNothingIsKept(t *testing.T) {
 		}
 	}
 }
+
+// TestKeysAreNotMixedUp: what was made for a secret is not used for the one that takes its place, as in a rotation or a
+// revocation.
+func TestKeysAreNotMixedUp(t *testing.T) {
+	for name, s := range everyScheme(t) {
+		v := New(s)
+		for i := range 6 {
+			current, gone := key, oldKey
+			if i%2 == 1 {
+				current, gone = oldKey, key
+			}
+			if _, err := v.Verify(secretsFor(s, current), sampleRequest(t, s, now, current), now, tolerance); err != nil {
+				t.Errorf("%s: the new secret: %v", name, err)
+			}
+			got, err := v.Verify(secretsFor(s, current), sampleRequest(t, s, now, gone), now, tolerance)
+			if causeOf(t, err) != receiver.CauseBadSignature {
+				t.Errorf("%s: the secret that was there before: %+v, %v", name, got, err)
+			}
+		}
+	}
+}
