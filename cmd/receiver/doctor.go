@@ -87,7 +87,8 @@ func inWords(d doctor.Diagnosis) string {
 		fmt.Fprintf(&out, "  %s%s: %s.\n", finding.Name, about, finding.Message)
 	}
 	if len(d.Tried) > 0 {
-		out.WriteString("\nNo single change that we know of makes it verify. Most likely it was signed with another secret, or over other bytes.\nTried:\n")
+		out.WriteString("\nNo single change that we know of makes it verify. " +
+			"Most likely it was signed with another secret, or over other bytes.\nTried:\n")
 		for _, tried := range d.Tried {
 			fmt.Fprintf(&out, "  - %s\n", tried)
 		}

@@ -67,17 +67,20 @@ func (f *proveFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.url, "url", "", "where to send (required)")
 	flags.StringVar(&f.staging, "confirm-staging", "",
-		"the host of --url, written once more: it says that you know that made-up events are sent there, and that it is not production (required)")
+		"the host of --url, written once more: it says that you know that made-up events are sent there, "+
+			"and that it is not production (required)")
 	flags.StringVar(&f.scheme, "scheme", "", "scheme to sign with: "+strings.Join(scheme.Names(), ", "))
 	flags.StringVar(&f.endpoint, "endpoint", "", "file with the WebhookEndpoint, or with a receiver's config.json, instead of --scheme")
 	flags.StringArrayVar(&f.secretFiles, "secret-file", nil, "file with a signing secret; with several, all sign in one header (required)")
-	flags.StringVar(&f.publicURL, "public-url", "", "URL that the provider was given, for schemes that sign it (default: the endpoint's, or --url)")
+	flags.StringVar(&f.publicURL, "public-url", "",
+		"URL that the provider was given, for schemes that sign it (default: the endpoint's, or --url)")
 	flags.StringVar(&f.eventType, "event-type", "", "event type, if the effect depends on it")
 	flags.StringVar(&f.bodyTemplate, "body-template", "",
 		"file with the body, in which {event_id}, {event_type} and {resource_id} are replaced (default: a JSON object with the ids)")
 	flags.StringArrayVar(&f.headers, "header", nil, "name=value of a further header; may be repeated")
 	flags.StringVar(&f.ledgerCommand, "ledger-command", "",
-		"shell command that prints what the endpoint recorded: event or resource ids, each as often as it was recorded, or with a number behind it")
+		"shell command that prints what the endpoint recorded: event or resource ids, "+
+			"each as often as it was recorded, or with a number behind it")
 	flags.StringVar(&f.ledgerIDs, "ledger-ids", "", "file with the same list, read at the end; - for standard input")
 	flags.StringVar(&f.databaseURL, "database-url", "", "connection URI of the ledger, for endpoints of ours; needs --endpoint")
 	flags.StringVar(&f.beforeReplay, "before-replay", "", "shell command to run before the replay, such as a restart of the endpoint")

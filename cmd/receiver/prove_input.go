@@ -139,7 +139,8 @@ func (m *eventMaker) identify(s *sender) (receiver.VerifiedEvent, error) {
 	}
 	verified, err := verify.Verify(s.scheme, secrets, signed, now, time.Minute)
 	if err != nil {
-		return receiver.VerifiedEvent{}, fmt.Errorf("the event would not be accepted; does the body have what the scheme %s reads? %w", s.scheme.Name, err)
+		return receiver.VerifiedEvent{}, fmt.Errorf("the event would not be accepted; does the body have what the scheme %s reads? %w",
+			s.scheme.Name, err)
 	}
 	if len(verified.Events) != 1 {
 		return receiver.VerifiedEvent{}, errors.New("the body should be one event")
@@ -151,7 +152,9 @@ func (m *eventMaker) identify(s *sender) (receiver.VerifiedEvent, error) {
 func publicKey(private []byte) []byte { return private[len(private)/2:] }
 
 // ledger opens what the flags name; done closes it.
-func (f *proveFlags) ledger(ctx context.Context, std streams, m *eventMaker, log func() *slog.Logger) (l prove.Ledger, done func(), err error) {
+func (f *proveFlags) ledger(
+	ctx context.Context, std streams, m *eventMaker, log func() *slog.Logger,
+) (l prove.Ledger, done func(), err error) {
 	done = func() {}
 	switch {
 	case f.ledgerCommand != "":

@@ -146,13 +146,15 @@ func (c *capture) body(parsed *http.Request, rest []byte) ([]byte, error) {
 		}
 		return body, nil
 	}
-	declared, err := strconv.Atoi(strings.TrimSpace(parsed.Header.Get("Content-Length")))
-	switch {
-	case err != nil:
+	// net/http has refused what is no length.
+	if parsed.Header.Get("Content-Length") == "" {
 		return rest, nil
+	}
+	declared := int(parsed.ContentLength)
+	switch {
 	case len(rest) < declared:
-		c.warnings = append(c.warnings, fmt.Sprintf("the body has %d bytes, and Content-Length says %d: a part of it is missing, or its line ends were changed",
-			len(rest), declared))
+		c.warnings = append(c.warnings, fmt.Sprintf("the body has %d bytes, and Content-Length says %d: "+
+			"a part of it is missing, or its line ends were changed", len(rest), declared))
 		return rest, nil
 	case len(rest) > declared:
 		c.warnings = append(c.warnings, fmt.Sprintf("there are %d bytes after the body, whose Content-Length is %d; they are left out",

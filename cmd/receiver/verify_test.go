@@ -114,10 +114,18 @@ func TestVerifyJudges(t *testing.T) {
 		"OtherBody":    {in + "\n", []string{"--secret-file", secret, "--now", at}, exitFailed, map[string]any{"reason": "bad_signature"}},
 		"EmptySecret":  {in, []string{"--secret-file", writeFile(t, "\n"), "--now", at}, exitFailed, map[string]any{"reason": "no_secret"}},
 		"Get":          {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", []string{"--secret-file", secret}, exitFailed, map[string]any{"reason": "method_not_allowed"}},
-		"Cut": {strings.Replace(in, "\n\n", "\nContent-Length: 1000\n\n", 1), []string{"--secret-file", secret, "--now", at}, exitOK,
-			map[string]any{"problems": []any{"the body has 78 bytes, and Content-Length says 1000: a part of it is missing, or its line ends were changed"}}},
-		"Long": {strings.Replace(in, "\n\n", "\nContent-Length: 78\n\n", 1) + "\n", []string{"--secret-file", secret, "--now", at}, exitOK,
-			map[string]any{"problems": []any{"there are 1 bytes after the body, whose Content-Length is 78; they are left out"}}},
+		"Cut": {
+			strings.Replace(in, "\n\n", "\nContent-Length: 1000\n\n", 1),
+			[]string{"--secret-file", secret, "--now", at},
+			exitOK,
+			map[string]any{"problems": []any{"the body has 78 bytes, and Content-Length says 1000: a part of it is missing, or its line ends were changed"}},
+		},
+		"Long": {
+			strings.Replace(in, "\n\n", "\nContent-Length: 78\n\n", 1) + "\n",
+			[]string{"--secret-file", secret, "--now", at},
+			exitOK,
+			map[string]any{"problems": []any{"there are 1 bytes after the body, whose Content-Length is 78; they are left out"}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, log := feed(t, test.in, append([]string{"verify", "--endpoint", endpoint}, test.args...)...)

@@ -31,13 +31,15 @@ var bodyHypotheses = []Hypothesis{
 			windows := bytes.ReplaceAll(plain, []byte("\n"), []byte("\r\n"))
 			return [][]byte{plain, windows, bytes.TrimRight(plain, "\n"), bytes.TrimRight(windows, "\r\n")}
 		}),
-	editBody("BodyByteOrderMark", "the body with and without a byte order mark", "a byte order mark was put before the body, or lost: pass on the bytes as they arrived",
+	editBody("BodyByteOrderMark", "the body with and without a byte order mark",
+		"a byte order mark was put before the body, or lost: pass on the bytes as they arrived",
 		func(body []byte) [][]byte {
 			return [][]byte{bytes.TrimPrefix(body, []byte("\ufeff")), append([]byte("\ufeff"), body...)}
 		}),
 	editBody("BodyBlanks", "the body without blanks around it", "blanks around the body were added: pass on the bytes as they arrived",
 		func(body []byte) [][]byte { return [][]byte{bytes.TrimSpace(body)} }),
-	editBody("BodyBase64", "the body decoded from base64", "the body is base64 of the body, as some gateways hand it on: decode it before it is verified",
+	editBody("BodyBase64", "the body decoded from base64",
+		"the body is base64 of the body, as some gateways hand it on: decode it before it is verified",
 		func(body []byte) [][]byte {
 			decoded, err := base64.RawStdEncoding.DecodeString(plainBase64(strings.TrimSpace(string(body))))
 			if err != nil {
@@ -53,7 +55,8 @@ var bodyHypotheses = []Hypothesis{
 			}
 			return [][]byte{[]byte(text)}
 		}),
-	editBody("BodyCompressed", "the body uncompressed", "the body is compressed, and the signature is over the plain one: turn the compression off",
+	editBody("BodyCompressed", "the body uncompressed",
+		"the body is compressed, and the signature is over the plain one: turn the compression off",
 		func(body []byte) [][]byte {
 			reader, err := gzip.NewReader(bytes.NewReader(body))
 			if err != nil {
@@ -65,10 +68,15 @@ var bodyHypotheses = []Hypothesis{
 			}
 			return [][]byte{plain}
 		}),
-	editBody("BodyForm", "the body as a form", "the form was taken apart, and the signature is over the whole of it: pass on the bytes as they arrived",
+	editBody("BodyForm", "the body as a form",
+		"the form was taken apart, and the signature is over the whole of it: pass on the bytes as they arrived",
 		func(body []byte) [][]byte { return [][]byte{[]byte("payload=" + url.QueryEscape(string(body)))} }),
-	{"BodyReserialized", "the JSON of the body written anew: compact, indented, with blanks, with sorted names, with and without escapes", reserialized},
-	editBody("BodyEmpty", "no body", "the signature is over an empty body: the sender signs before it has the body, or somebody read it before it was verified",
+	{
+		"BodyReserialized",
+		"the JSON of the body written anew: compact, indented, with blanks, with sorted names, with and without escapes", reserialized,
+	},
+	editBody("BodyEmpty", "no body",
+		"the signature is over an empty body: the sender signs before it has the body, or somebody read it before it was verified",
 		func([]byte) [][]byte { return [][]byte{{}} }),
 }
 

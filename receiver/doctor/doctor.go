@@ -20,7 +20,9 @@ import (
 )
 
 // Judge is verify.Verify.
-type Judge func(s scheme.Scheme, secrets []receiver.Secret, r *receiver.Request, now time.Time, tolerance time.Duration) (receiver.Verified, error)
+type Judge func(
+	s scheme.Scheme, secrets []receiver.Secret, r *receiver.Request, now time.Time, tolerance time.Duration,
+) (receiver.Verified, error)
 
 // Case is what a receiver had when it judged.
 type Case struct {
@@ -235,9 +237,15 @@ func (a attempt) withHeader(name string, values ...string) attempt {
 
 // digest tells attempts apart, so that none is judged twice: what two hypotheses propose is the finding of the first.
 func (a attempt) digest() [sha256.Size]byte {
-	// Nothing in here fails to encode.
-	text, _ := json.Marshal([]any{a.scheme, a.secrets, a.keys, a.request, a.now})
-	return sha256.Sum256(text)
+	digest := sha256.New()
+	encoder := json.NewEncoder(digest)
+	for _, part := range []any{a.scheme, a.secrets, a.keys, a.request, a.now} {
+		// Nothing in here fails to encode, nor does a digest to be written.
+		if err := encoder.Encode(part); err != nil {
+			break
+		}
+	}
+	return [sha256.Size]byte(digest.Sum(nil))
 }
 
 func aboutMatch(fingerprint string) []string {

@@ -47,7 +47,9 @@ var headerHypotheses = []Hypothesis{
 		if len(renamed) == 0 {
 			return nil
 		}
-		return []proposal{{changed, -1, "headers came under other names: let the gateway pass them on as they are: " + strings.Join(renamed, ", ")}}
+		return []proposal{{
+			changed, -1, "headers came under other names: let the gateway pass them on as they are: " + strings.Join(renamed, ", "),
+		}}
 	}},
 	{"HeaderTwice", "each header once", func(a attempt, _ Case) []proposal {
 		var out []proposal
@@ -62,7 +64,8 @@ var headerHypotheses = []Hypothesis{
 		return out
 	}},
 	{"HeaderList", "the signature's header without empty elements and blanks between them", func(a attempt, _ Case) []proposal {
-		return a.editElements(strings.TrimSpace, "the signature's header has blanks or empty elements in it: send it as the scheme says, without them")
+		return a.editElements(strings.TrimSpace,
+			"the signature's header has blanks or empty elements in it: send it as the scheme says, without them")
 	}},
 }
 
@@ -85,7 +88,8 @@ func readHeaders(s scheme.Scheme) []string {
 }
 
 func carries(header http.Header, s scheme.Scheme) bool {
-	return header.Get(s.Signature.Header) != "" || s.HeaderAliases[s.Signature.Header] != "" && header.Get(s.HeaderAliases[s.Signature.Header]) != ""
+	alias := s.HeaderAliases[s.Signature.Header]
+	return header.Get(s.Signature.Header) != "" || alias != "" && header.Get(alias) != ""
 }
 
 // plainName is what is left of a header's name on its way through CGI and gateways.

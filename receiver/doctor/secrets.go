@@ -29,14 +29,16 @@ var secretHypotheses = []Hypothesis{
 		}
 		return out
 	}},
-	editSecret("SecretLineBreak", "the secret without line breaks", "there is a line break in the secret's file: write it with printf %s instead of echo",
+	editSecret("SecretLineBreak", "the secret without line breaks",
+		"there is a line break in the secret's file: write it with printf %s instead of echo",
 		func(text string) string { return strings.NewReplacer("\r", "", "\n", "").Replace(text) }),
 	editSecret("SecretByteOrderMark", "the secret without invisible marks",
 		"there is an invisible mark in the secret's file, such as a byte order mark: save it as UTF-8 without one", withoutMarks),
 	editSecret("SecretBlank", "the secret without blanks around it", "there are blanks around the secret: remove them", strings.TrimSpace),
 	editSecret("SecretQuotes", "the secret without quotes around it", "there are quotes around the secret: remove them",
 		func(text string) string { return strings.Trim(strings.TrimSpace(text), "\"'`") }),
-	editSecret("SecretName", "the secret without a name before it", "the secret's file has name=secret: leave only the secret in it", withoutName),
+	editSecret("SecretName", "the secret without a name before it",
+		"the secret's file has name=secret: leave only the secret in it", withoutName),
 	editSecret("SecretSignaturePrefix", "the secret without a signature's prefix",
 		"the secret begins with a prefix that belongs to signatures, such as v1,: remove it",
 		func(text string) string { return strings.TrimPrefix(strings.TrimPrefix(text, "v1a,"), "v1,") }),
@@ -81,17 +83,19 @@ var keyHypotheses = []Hypothesis{
 	otherKey("KeyIsTextWithoutPrefix", "the secret's text without its prefix as the key",
 		"the sender signs with the secret's text without its prefix: a scheme HMAC with key.encoding Raw and key.prefix accepts that",
 		func(text []byte) [][]byte { return [][]byte{withoutPrefix(text)} }),
-	otherKey("KeyIsBase64", "the secret decoded from base64 as the key", "the sender decodes the secret from base64, and the scheme takes its text: "+
-		"a scheme HMAC with key.encoding Base64 accepts that, or let the sender take the text",
+	otherKey("KeyIsBase64", "the secret decoded from base64 as the key",
+		"the sender decodes the secret from base64, and the scheme takes its text: "+
+			"a scheme HMAC with key.encoding Base64 accepts that, or let the sender take the text",
 		func(text []byte) [][]byte { return base64Keys(text) }),
-	otherKey("KeyIsHex", "the secret decoded from hexadecimal as the key", "the sender decodes the secret from hexadecimal, and the scheme does not: "+
-		"a scheme HMAC with key.encoding Hex accepts that", func(text []byte) [][]byte {
-		key, err := hex.DecodeString(string(withoutPrefix(text)))
-		if err != nil {
-			return nil
-		}
-		return [][]byte{key}
-	}),
+	otherKey("KeyIsHex", "the secret decoded from hexadecimal as the key",
+		"the sender decodes the secret from hexadecimal, and the scheme does not: "+
+			"a scheme HMAC with key.encoding Hex accepts that", func(text []byte) [][]byte {
+			key, err := hex.DecodeString(string(withoutPrefix(text)))
+			if err != nil {
+				return nil
+			}
+			return [][]byte{key}
+		}),
 	otherKey("SenderLineBreak", "the secret with a line break as a part of the key",
 		"the sender signs with a line break at the end of its secret: remove it there", func(text []byte) [][]byte {
 			return [][]byte{append(bytes.Clone(text), '\n'), append(bytes.Clone(text), "\r\n"...)}

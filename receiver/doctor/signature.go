@@ -5,6 +5,7 @@ package doctor
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -44,10 +45,13 @@ var signatureHypotheses = []Hypothesis{
 }
 
 func otherAlgorithms(a attempt, _ Case) []proposal {
+	hashes := []scheme.Algorithm{scheme.SHA1, scheme.SHA256, scheme.SHA384, scheme.SHA512}
+	if !slices.Contains(hashes, a.scheme.Signature.Algorithm) {
+		return nil
+	}
 	var out []proposal
-	for _, algorithm := range []scheme.Algorithm{scheme.SHA1, scheme.SHA256, scheme.SHA384, scheme.SHA512} {
-		switch a.scheme.Signature.Algorithm {
-		case algorithm, scheme.Ed25519, scheme.Token:
+	for _, algorithm := range hashes {
+		if algorithm == a.scheme.Signature.Algorithm {
 			continue
 		}
 		changed := a.describing(func(s *scheme.Scheme) { s.Signature.Algorithm = algorithm })
@@ -101,7 +105,8 @@ func otherStrings(a attempt, _ Case) []proposal {
 	}
 	var out []proposal
 	for _, text := range []string{
-		"{body}", "{timestamp}.{body}", "{timestamp}:{body}", "{timestamp},{body}", "{timestamp}{body}", "{body}{timestamp}", "{body}.{timestamp}",
+		"{body}", "{timestamp}.{body}", "{timestamp}:{body}", "{timestamp},{body}", "{timestamp}{body}",
+		"{body}{timestamp}", "{body}.{timestamp}",
 		"v0:{timestamp}:{body}", "{id}.{timestamp}.{body}", "{url}{body}", "{method}{url}{body}", "{method}{url}{body}{timestamp}",
 	} {
 		changed := a.describing(func(s *scheme.Scheme) {

@@ -264,7 +264,8 @@ func (r *run) judge(s *step, event *sending) {
 	}
 	accepted := event.acceptedAnswers()
 	if len(accepted) > 1 && !r.AnyAnswer {
-		s.fails("the same event was answered in %d ways: the first answer is not replayed, so that a sender who lost it cannot get it", len(accepted))
+		s.fails("the same event was answered in %d ways: the first answer is not replayed, so that a sender who lost it cannot get it",
+			len(accepted))
 	}
 	if len(event.refused) == 0 && event.recorded > 1 {
 		s.fails("one event was recorded %d times", event.recorded)
