@@ -20,7 +20,7 @@ type rule struct {
 	name, why string
 	// accept says who accepts: we do, and the library does not, or the other way round.
 	accept  bool
-	applies func(d *delivery, ours verdict, theirs verdict) bool
+	applies func(d *delivery, ours, theirs verdict) bool
 }
 
 const (
