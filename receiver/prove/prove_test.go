@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -157,6 +158,59 @@ func TestCopiesMeet(t *testing.T) {
 	}
 	if most < 8 {
 		t.Errorf("at most %d of 10 copies were there at once", most)
+	}
+}
+
+// counting is a transport that counts how many requests of an event are there when the body of one of them can be read.
+type counting struct {
+	mu     sync.Mutex
+	began  map[string]int
+	fewest map[string]int
+}
+
+func (c *counting) RoundTrip(r *http.Request) (*http.Response, error) {
+	id := r.Header.Get("X-Event")
+	c.mu.Lock()
+	c.began[id]++
+	c.mu.Unlock()
+	if _, err := io.ReadAll(r.Body); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if fewest, found := c.fewest[id]; !found || c.began[id] < fewest {
+		c.fewest[id] = c.began[id]
+	}
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+}
+
+// TestBodiesAreHeldBackUntilAllCopiesAreThere: so that the first is open when the others come, however fast the endpoint is.
+func TestBodiesAreHeldBackUntilAllCopiesAreThere(t *testing.T) {
+	b := newBooks()
+	c := &counting{began: map[string]int{}, fewest: map[string]int{}}
+	o := options("http://127.0.0.1/", b)
+	o.Client = &http.Client{Transport: c}
+	made := o.NewEvent
+	o.NewEvent = func() (prove.Event, error) {
+		event, err := made()
+		sign := event.Sign
+		event.Sign = func(ctx context.Context, now time.Time) (*http.Request, error) {
+			request, err := sign(ctx, now)
+			if err == nil {
+				request.Header.Set("X-Event", event.ID)
+			}
+			return request, err
+		}
+		return event, err
+	}
+	report, err := prove.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, event := range report.Steps[2].Events {
+		if n := c.fewest[event.EventID]; n != o.Copies {
+			t.Errorf("a body of %s could be read when %d of %d copies were there", event.EventID, n, o.Copies)
+		}
 	}
 }
 
