@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command receiver is the data plane of one endpoint: serve takes deliveries, migrate, prune and replay work on the
-// ledger, send plays the provider.
+// ledger. For people, send plays the provider, verify and doctor judge a captured delivery, prove tries a staging endpoint.
 package main
 
 import (
