@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,10 +51,27 @@ func newDoctor(std streams) *cobra.Command {
 	return cmd
 }
 
+// examine diagnoses deliveries; what is no POST is not signed, and is a handshake that is known or nothing.
+func (c *capture) examine() (doctor.Diagnosis, error) {
+	if c.request.Method == http.MethodPost {
+		return doctor.Diagnose(doctor.Case{
+			Scheme: c.endpoint.Scheme, Secrets: c.secrets, Request: c.request, Host: c.host, Now: c.now, Tolerance: c.endpoint.Tolerance,
+		}, verify.Verify), nil
+	}
+	v, err := c.judge()
+	d := doctor.Diagnosis{
+		Verifies: v.Accepted, Reason: v.Reason, Findings: []doctor.Finding{}, Notes: []string{}, Tried: []string{},
+		Explanation: fmt.Sprintf("it is a %s, which is not signed: only a handshake of the scheme is answered", c.request.Method),
+	}
+	d.Notes = append(d.Notes, "requests of these methods are answered: "+strings.Join(verify.Methods(c.endpoint.Scheme), ", "))
+	return d, err
+}
+
 func (c *capture) diagnose(out io.Writer, asJSON bool) error {
-	diagnosis := doctor.Diagnose(doctor.Case{
-		Scheme: c.endpoint.Scheme, Secrets: c.secrets, Request: c.request, Host: c.host, Now: c.now, Tolerance: c.endpoint.Tolerance,
-	}, verify.Verify)
+	diagnosis, err := c.examine()
+	if err != nil {
+		return err
+	}
 	diagnosis.Notes = append(diagnosis.Notes, c.warnings...)
 	if asJSON {
 		if err := printJSON(out, diagnosis); err != nil {

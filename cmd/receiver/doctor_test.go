@@ -29,6 +29,10 @@ func TestDoctorSpeaksPlainly(t *testing.T) {
 		"Body":     {in + "\n", captureSecret, nil, exitFailed, []string{"Rejected, bad_signature", "BodyTrailingNewline: a line break"}},
 		"Hopeless": {in, "another-signing-secret", nil, exitFailed, []string{"No single change that we know of", "Tried:\n  - secrets that are accepted no more\n"}},
 		"JSON":     {in + "\n", captureSecret, []string{"-o", "json"}, exitFailed, []string{`"name":"BodyTrailingNewline"`, `"verifies":false`, `"tried":[]`}},
+		"Get": {
+			"GET / HTTP/1.1\nHost: x\n\n", captureSecret, nil, exitFailed,
+			[]string{"Rejected, method_not_allowed: it is a GET, which is not signed", "these methods are answered: POST"},
+		},
 		"Cut": {
 			strings.Replace(in, "\n\n", "\nContent-Length: 1000\n\n", 1), captureSecret, nil, exitOK, []string{"Notes:\n  - the body has 78 bytes"},
 		},
