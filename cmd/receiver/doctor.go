@@ -63,7 +63,8 @@ func (c *capture) examine() (doctor.Diagnosis, error) {
 		Verifies: v.Accepted, Reason: v.Reason, Findings: []doctor.Finding{}, Notes: []string{}, Tried: []string{},
 		Explanation: fmt.Sprintf("it is a %s, which is not signed: only a handshake of the scheme is answered", c.request.Method),
 	}
-	d.Notes = append(d.Notes, "requests of these methods are answered: "+strings.Join(verify.Methods(c.endpoint.Scheme), ", "))
+	methods := append([]string{http.MethodPost}, verify.Methods(c.endpoint.Scheme)...)
+	d.Notes = append(d.Notes, "requests of these methods are answered: "+strings.Join(methods, ", "))
 	return d, err
 }
 

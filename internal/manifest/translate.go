@@ -22,8 +22,8 @@ const (
 	formsObject       = "Object"
 )
 
-// Scheme returns the scheme that the JSON of a spec.verification describes, as the operator's own types encode it. The error names the field that is unknown or
-// cannot be used.
+// Scheme returns the scheme that the JSON of a spec.verification describes, as the operator's own types encode it. The error
+// names the field that is unknown or cannot be used.
 func Scheme(verification []byte) (scheme.Scheme, error) {
 	var v Verification
 	var members any
