@@ -172,5 +172,8 @@ func (b *bench) reportIngest(rounds []round) {
 	b.report.Figure("cpu.vs_limit", over(rounds, func(r round) float64 { return (r["empty"].cpu + r["fifty"].cpu) / r["ours"].cpu })...)
 	b.report.Figure("cpu.vs_river", over(rounds, func(r round) float64 { return r["river"].cpu / r["ours"].cpu })...)
 	b.report.Figure("cpu.vs_handwritten", over(rounds, func(r round) float64 { return r["handwritten"].cpu / r["ours"].cpu })...)
+	for _, name := range []string{"ours", "ours_effect", "river", "handwritten"} {
+		b.report.Figure("refused."+name, over(rounds, func(r round) float64 { return r[name].refused() })...)
+	}
 	b.peak = measure.Summarize(over(rounds, rate("ours"))).Median
 }

@@ -71,8 +71,8 @@ func Main(ctx context.Context, args []string) error {
 	o := options{}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.IntVar(&o.rounds, "rounds", 5, "how often everything is measured")
-	flags.DurationVar(&o.measure, "measure", 5*time.Second, "how long each thing is measured in a round")
-	flags.DurationVar(&o.warmup, "warmup", time.Second, "how long each thing runs before it is measured")
+	flags.DurationVar(&o.measure, "measure", 3*time.Second, "how long each thing is measured in a round")
+	flags.DurationVar(&o.warmup, "warmup", 700*time.Millisecond, "how long each thing runs before it is measured")
 	flags.IntVar(&o.retained, "retained", 1_000_000, "how many claims are there for growth")
 	flags.Float64Var(&o.maxSteal, "max-steal", 0.05, "part of the time stolen by the hypervisor from which a round is discarded")
 	flags.BoolVar(&o.strict, "strict", false, "fail if a goal is missed")
