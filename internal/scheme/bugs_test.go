@@ -18,8 +18,7 @@ func problemOf(t *testing.T, name, secret string) (string, []byte) {
 		t.Fatalf("there is no preset %s", name)
 	}
 	key, err := s.Key.Decode([]byte(secret))
-	var problem *SecretProblem
-	if errors.As(err, &problem) {
+	if problem, ok := errors.AsType[*SecretProblem](err); ok {
 		if text := strings.TrimSpace(secret); len(text) > 6 && strings.Contains(problem.Message, text) {
 			t.Errorf("the message repeats the secret: %s", problem.Message)
 		}
