@@ -52,7 +52,8 @@ func run(m *testing.M, use func(*rest.Config)) (code int, err error) {
 	}
 	config, err := environment.Start()
 	if err != nil {
-		return 0, fmt.Errorf("start: %w", err)
+		// What has started by then, such as an API server that refuses a CRD, would run on.
+		return 0, errors.Join(fmt.Errorf("start: %w", err), environment.Stop())
 	}
 	defer func() { err = errors.Join(err, environment.Stop()) }()
 	use(config)
