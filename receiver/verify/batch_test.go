@@ -5,6 +5,8 @@ package verify
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -130,6 +132,10 @@ func TestHubSpotItems(t *testing.T) {
 	}
 	r := signedRequest(t, s, "["+one+"]", now, key)
 	r.Method = "PUT"
+	expectCause(t, s, secretsOf(key), r, receiver.CauseBadSignature, 401)
+	// Not even if that is what was signed: only a POST carries events.
+	mac := macOf(sha256.New, key, "PUT"+publicURL+string(r.Body)+r.Header.Get("X-HubSpot-Request-Timestamp"))
+	r.Header.Set("X-HubSpot-Signature-v3", base64.StdEncoding.EncodeToString(mac))
 	expectCause(t, s, secretsOf(key), r, receiver.CauseBadSignature, 401)
 }
 
