@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -103,9 +104,7 @@ func (b *PgBouncer) configure(owner *syscall.Credential, options PgBouncerOption
 		"logfile": b.log(), "pool_mode": "transaction", "max_client_conn": "500",
 		"default_pool_size": strconv.Itoa(cmp.Or(options.PoolSize, 2)),
 	}
-	for name, value := range options.Settings {
-		settings[name] = value
-	}
+	maps.Copy(settings, options.Settings)
 	var config strings.Builder
 	fmt.Fprintf(&config, "[databases]\n* = host=%s port=%d\n\n[pgbouncer]\n", options.Server.Host, options.Server.Port)
 	for name, value := range settings {
