@@ -76,6 +76,20 @@ test: postgres ## Run the unit, golden, envtest and Postgres tests.
 	go test -timeout 15m $(PACKAGES); \
 	hack/modules.sh --under hack --with-code go test -tags integration -timeout 15m ./...
 
+.PHONY: oracles
+oracles: ## Compare verification with the providers' own libraries: 100,000 deliveries.
+	go test -C test/oracles -count 1 -timeout 10m -v .
+
+.PHONY: test-postgres
+test-postgres: ## Run the tests that use Postgres on a newer server, 18.
+	hack/install-postgres.sh 18
+	HOOKONCE_POSTGRES=18 go test -timeout 15m \
+		./test/postgres ./test/story ./receiver/embed ./receiver/ledger ./receiver/retention ./cmd/receiver
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for a few seconds: FUZZTIME (5) each, FUZZBUDGET (60) together.
+	hack/fuzz.sh
+
 .PHONY: verify
 verify: ## Fail if generated files are stale, a go.mod is untidy, a manifest does not build, or lint finds something.
 	hack/verify-generated.sh

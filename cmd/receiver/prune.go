@@ -29,7 +29,7 @@ func newPrune(log func() *slog.Logger) *cobra.Command {
 				return err
 			}
 			report, err := retention.Prune(cmd.Context(), retention.Options{
-				URL: url, Schema: config.Schema, Endpoint: config.Endpoint, Horizon: horizon(config),
+				URL: url, Schema: config.Schema, Endpoint: config.Endpoint, Horizon: receiverconfig.LeastClaims(config.Scheme),
 				Claims: time.Duration(config.Retention.Claims), Payloads: time.Duration(config.Retention.Payloads),
 			})
 			attrs := []any{
@@ -47,13 +47,4 @@ func newPrune(log func() *slog.Logger) *cobra.Command {
 	}
 	flags.add(cmd)
 	return cmd
-}
-
-// longestOverlap is how long two secrets may be accepted at most during a rotation, as the kinds allow it.
-const longestOverlap = 168 * time.Hour
-
-// horizon is how long after it was first sent an event may still be accepted: as long as the provider retries, as long as
-// a secret that it was signed with may be accepted after it has been changed, and what its clock and ours may differ by.
-func horizon(config *receiverconfig.Config) time.Duration {
-	return config.Scheme.Behavior.RetryHorizon + longestOverlap + 2*time.Duration(config.Tolerance)
 }
