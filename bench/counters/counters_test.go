@@ -22,7 +22,7 @@ import (
 
 // The gates.
 const (
-	mostSyncs       = 0.05
+	mostSyncs = 0.05
 	// 600 for the event, and 280 for its row in the outbox.
 	mostWALBeside   = 600 + 280
 	mostAllocations = 120
