@@ -1,12 +1,13 @@
 -- Many events without effects in one statement: what claim.sql, claim_body.sql, event_insert.sql and delivery_insert.sql do
 -- for one. Keys are taken in one order, and all bodies before all ids, so that transactions that share several wait in line
 -- and not in a circle; the count in won makes fresh come first as a whole. Who lost is looked up later, in a new snapshot:
--- see lookup.sql.
+-- see lookup.sql. Arrays come through subqueries, so that the planner does not look at their lengths: a plan for these very
+-- ones would never seem dearer than the one for all, and be made each time.
 WITH fresh AS (
   -- A body under an id that is known is not new: its event is a duplicate or a conflict of the id.
   INSERT INTO hookonce.claim (scope, key, event, body_digest, state, status, result)
   SELECT $1::int, u.key, u.event, u.digest, $3::smallint, $4::smallint, u.result
-  FROM unnest($11::bytea[], $12::uuid[], $13::bytea[], $14::bytea[], $15::bytea[]) AS u (key, event, digest, result, id_key)
+  FROM unnest((SELECT $11::bytea[]), (SELECT $12::uuid[]), (SELECT $13::bytea[]), (SELECT $14::bytea[]), (SELECT $15::bytea[])) AS u (key, event, digest, result, id_key)
   WHERE EXISTS (SELECT FROM hookonce.scope WHERE id = $1 AND name = $2)
     AND (SELECT c.scope FROM hookonce.claim c WHERE c.scope = $1 AND c.key = u.id_key LIMIT 1) IS NULL
   ORDER BY u.key
@@ -15,7 +16,7 @@ WITH fresh AS (
 ), won AS (
   INSERT INTO hookonce.claim (scope, key, event, body_digest, state, status)
   SELECT $1, u.key, u.event, u.digest, $3, $4
-  FROM unnest($7::bytea[], $8::uuid[], $9::bytea[], $10::boolean[]) AS u (key, event, digest, claims_body)
+  FROM unnest((SELECT $7::bytea[]), (SELECT $8::uuid[]), (SELECT $9::bytea[]), (SELECT $10::boolean[])) AS u (key, event, digest, claims_body)
   WHERE (SELECT count(*) FROM fresh) >= 0
     AND EXISTS (SELECT FROM hookonce.scope WHERE id = $1 AND name = $2)
     AND (NOT u.claims_body OR u.event IN (SELECT event FROM fresh))
@@ -25,7 +26,7 @@ WITH fresh AS (
 ), stored AS (
   INSERT INTO hookonce.event (id, scope, endpoint, event_id, event_type, resource_id, content_type, headers, body, payload)
   SELECT u.id, $1, $5::text, u.event_id, u.event_type, u.resource_id, u.content_type, u.headers, u.body, u.payload
-  FROM unnest($8::uuid[], $16::text[], $17::text[], $18::text[], $19::text[], $20::bytea[], $21::bytea[], $22::bytea[])
+  FROM unnest((SELECT $8::uuid[]), (SELECT $16::text[]), (SELECT $17::text[]), (SELECT $18::text[]), (SELECT $19::text[]), (SELECT $20::bytea[]), (SELECT $21::bytea[]), (SELECT $22::bytea[]))
     AS u (id, event_id, event_type, resource_id, content_type, headers, body, payload)
   WHERE u.id IN (SELECT event FROM won)
 ), owed AS (
@@ -33,7 +34,7 @@ WITH fresh AS (
     (id, scope, event, event_received_at, destination, next_attempt_at, lease_token, leased_until)
   SELECT u.id, $1, u.event, now(), u.destination, now(), $6::uuid,
          clock_timestamp() + u.term_us * interval '1 microsecond'
-  FROM unnest($23::uuid[], $24::uuid[], $25::text[], $26::bigint[]) AS u (id, event, destination, term_us)
+  FROM unnest((SELECT $23::uuid[]), (SELECT $24::uuid[]), (SELECT $25::text[]), (SELECT $26::bigint[])) AS u (id, event, destination, term_us)
   WHERE u.event IN (SELECT event FROM won)
 )
 -- A body that was claimed while its id was not must not stay claimed: the division fails the transaction, and each event

@@ -2,6 +2,6 @@
 -- written, so the commit that follows waits for the standbys, and they get the claim before it. In the order in which
 -- claims are taken.
 SELECT u.key, c.event, c.body_digest, c.status, c.result, current_setting('synchronous_standby_names') <> ''
-FROM (SELECT u.key FROM unnest($2::bytea[]) AS u (key) ORDER BY u.key) AS u,
+FROM (SELECT u.key FROM unnest((SELECT $2::bytea[])) AS u (key) ORDER BY u.key) AS u,
 LATERAL (SELECT c.* FROM hookonce.claim c WHERE c.scope = $1 AND c.key = u.key LIMIT 1 FOR UPDATE) AS c
 WHERE EXISTS (SELECT FROM hookonce.scope WHERE id = $1::int AND name = $3)
