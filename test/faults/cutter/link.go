@@ -186,7 +186,7 @@ func (l *link) waiting(segment int) Point {
 }
 
 // pumpServer forwards answers, and makes the cuts that depend on them.
-func (l *link) pumpServer() error {
+func (l *link) pumpServer() error { //nolint:gocognit // It is one loop over messages, in the order of the cuts.
 	from, to := bufio.NewReaderSize(l.server, bufferBytes), bufio.NewWriterSize(l.client, bufferBytes)
 	var buffer frame
 	segment, committed := 0, false
@@ -201,28 +201,31 @@ func (l *link) pumpServer() error {
 			// The other pump is about to cut.
 			continue
 		}
-		if cut != none && f.kind() == 'C' && string(f.body()) == "COMMIT\x00" {
-			committed = true
-			if cut == BeforeAnswer || cut == MidAnswer {
-				return l.cutAnswer(cut, f, to)
-			}
+		committed = committed || cut != none && isCommitted(f)
+		if committed && (cut == BeforeAnswer || cut == MidAnswer) {
+			return l.cutAnswer(cut, f, to)
 		}
 		end := f.kind() == 'Z'
-		if end && cut != none {
+		waited := end && cut != none
+		if waited {
 			// Before the client gets it: its next commit may be on its way a moment later.
 			l.answered(cut, committed)
 		}
 		if err := forward(to, f, end || from.Buffered() == 0); err != nil {
 			return err
 		}
-		if end && cut != none && committed {
+		if !end {
+			continue
+		}
+		if waited && committed {
 			return errCut
 		}
-		if end {
-			segment, committed = segment+1, false
-		}
+		segment, committed = segment+1, false
 	}
 }
+
+// isCommitted says whether the server says that it has committed.
+func isCommitted(f frame) bool { return f.kind() == 'C' && string(f.body()) == "COMMIT\x00" }
 
 // answered ends the wait of a cut whose segment has been answered. If the commit was one, nothing more is forwarded from
 // the client: it gets the answer, and then the connection ends.
