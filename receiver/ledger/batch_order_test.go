@@ -31,7 +31,7 @@ func TestBatchesTakeKeysInOneOrder(t *testing.T) {
 				for i := range 24 {
 					events = append(events, event(fmt.Sprintf("evt_%d_%d", round, i/3), func(e *receiver.Event) { e.ClaimBody = claimBody }))
 				}
-				rand.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
+				rand.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] }) //nolint:gosec // Any order will do.
 				for _, o := range atOnce(t, events, receiver.Work{}, func(i int) *ledger.Ledger { return receivers[i%3] }) {
 					if o.err != nil {
 						t.Error(o.err)

@@ -158,7 +158,7 @@ func TestAClaimThatIsHeldDoesNotHoldUpItsNeighbours(t *testing.T) {
 			t.Errorf("the one that is held: got %v, want ErrInFlight", o.err)
 		}
 		if i > 0 && (o.err != nil || o.receipt.Kind != receiver.Processed) {
-			t.Errorf("a neighbour: %v, kind %d", o.err, o.receipt.Kind)
+			t.Errorf("a neighbor: %v, kind %d", o.err, o.receipt.Kind)
 		}
 	}
 }

@@ -24,7 +24,7 @@ const (
 	counterBody      = 1024
 )
 
-func goal(t *testing.T, name string, value float64, most float64) {
+func goal(t *testing.T, name string, value, most float64) {
 	t.Helper()
 	t.Logf("%s %.4g <= %.4g", name, value, most)
 	if value > most {

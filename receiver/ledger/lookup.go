@@ -48,7 +48,8 @@ func (l *Ledger) lookup(
 	}
 	found = make(map[claimKey]claimed, len(keys))
 	last := &steps[len(steps)-1]
-	last.values = [][]byte{binary.BigEndian.AppendUint32(nil, uint32(scope)), column.bytes(), []byte(l.scopeName())} //nolint:gosec // The bits are kept.
+	number := binary.BigEndian.AppendUint32(nil, uint32(scope)) //nolint:gosec // The bits are kept.
+	last.values = [][]byte{number, column.bytes(), []byte(l.scopeName())}
 	last.read = func(row [][]byte) error {
 		key, c, s, err := readClaimed(row)
 		found[key], synchronous = c, s
@@ -70,10 +71,8 @@ func readClaimed(row [][]byte) (key claimKey, c claimed, synchronous bool, err e
 	if len(row) != columns || len(row[0]) != keySize || len(row[1]) != len(c.event) || len(row[3]) != statusSize || len(row[5]) != 1 {
 		return key, c, false, errUnreadable
 	}
-	c = claimed{
-		event: uuid.UUID(row[1]), digest: bytes.Clone(row[2]), status: int16(binary.BigEndian.Uint16(row[3])), //nolint:gosec // The bits are kept.
-		result: bytes.Clone(row[4]),
-	}
+	c = claimed{event: uuid.UUID(row[1]), digest: bytes.Clone(row[2]), result: bytes.Clone(row[4])}
+	c.status = int16(binary.BigEndian.Uint16(row[3])) //nolint:gosec // The bits are kept.
 	return claimKey(row[0]), c, row[5][0] == 1, nil
 }
 

@@ -130,5 +130,8 @@ func beginSteps(sql *statements, settings [][]byte) [2]step {
 
 // sessionSettings are the parameters of session.sql.
 func sessionSettings(lock time.Duration) [][]byte {
-	return [][]byte{[]byte(database.Milliseconds(lock)), []byte(database.Milliseconds(statementTimeout)), []byte(database.Milliseconds(idleTimeout))}
+	return [][]byte{
+		[]byte(database.Milliseconds(lock)), []byte(database.Milliseconds(statementTimeout)),
+		[]byte(database.Milliseconds(idleTimeout)),
+	}
 }

@@ -77,6 +77,9 @@ func (q *queue) put(w *waiting) {
 	q.pool.Put(w)
 }
 
+// wallClock is the clock that deadlines of contexts and timers go by, which Options.Now is not.
+func wallClock() time.Time { return time.Now() } //nolint:forbidigo // what deadlines of contexts are measured with
+
 // add puts an event into the queue, and says whether another writer is needed, which the caller then starts.
 func (q *queue) add(w *waiting) (start bool, err error) {
 	q.mu.Lock()
@@ -101,7 +104,7 @@ func (q *queue) another() bool {
 	case maxWriters:
 		return false
 	}
-	return (q.writers == 1 && len(q.waiting) >= crowd) || time.Since(q.took) > patience
+	return (q.writers == 1 && len(q.waiting) >= crowd) || wallClock().Sub(q.took) > patience
 }
 
 // withdraw takes an event out again; it says false if a batch has it.
@@ -132,7 +135,7 @@ func (q *queue) more() bool {
 func (q *queue) take(batch []*waiting) []*waiting {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.took = time.Now()
+	q.took = wallClock()
 	size := 0
 	for _, w := range q.waiting {
 		size += len(w.event.Body) + len(w.event.Payload)
@@ -157,7 +160,7 @@ func (q *queue) close() {
 
 // wait returns when the event is done, or has been withdrawn because ctx ended or its time was up before a batch had it.
 func (q *queue) wait(ctx context.Context, w *waiting) error {
-	w.timer.Reset(time.Until(w.sendBy))
+	w.timer.Reset(w.sendBy.Sub(wallClock()))
 	var err error
 	select {
 	case <-w.done:

@@ -82,7 +82,7 @@ func (q *quick) steps(ctx context.Context) ([]step, error) {
 	// The function has as long as it would have step by step, and what it defers as long as a commit.
 	left := statementTimeout
 	if workBy, bounded := ctx.Deadline(); bounded {
-		left = max(min(left, time.Until(workBy)), time.Millisecond)
+		left = max(min(left, workBy.Sub(wallClock())), time.Millisecond)
 	}
 	q.after = r.l.settings
 	q.before = [][]byte{q.after[0], []byte(database.Milliseconds(left)), q.after[2]}

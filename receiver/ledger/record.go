@@ -31,7 +31,7 @@ const (
 // deadline does hold, to the end of the commit, for which the last 3 s are kept; without one, or with a later one, all
 // takes at most 10 s. After a failure there is at most a second more, to undo what was done.
 func (l *Ledger) Record(ctx context.Context, event receiver.Event, work receiver.Work) (receiver.Receipt, error) {
-	commitBy := time.Now().Add(recordTimeout)
+	commitBy := wallClock().Add(recordTimeout)
 	if deadline, bounded := ctx.Deadline(); bounded && deadline.Before(commitBy) {
 		commitBy = deadline
 	}

@@ -18,7 +18,7 @@ const batchLockTimeout = 200 * time.Millisecond
 
 // sendBatch commits the batch, and gives outcomes to its events; those of unfinished are left when it fails.
 func (l *Ledger) sendBatch(ctx context.Context, conn *connection, b *batch) error {
-	now := time.Now()
+	now := wallClock()
 	b.sort(now)
 	if len(b.sent) == 0 {
 		return nil
