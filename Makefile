@@ -17,6 +17,9 @@ export CLUSTER NODE
 TOOL := go tool -modfile=hack/tools/go.mod
 CLUSTER_TOOL := go run -C hack/cluster .
 PACKAGES := ./...
+BENCH_ROUNDS := 5
+BENCH_SECONDS := 3
+FAULTS_TIMEOUT := 90m
 
 ##@ General
 
@@ -89,6 +92,20 @@ test-postgres: ## Run the tests that use Postgres on a newer server, 18.
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for a few seconds: FUZZTIME (5) each, FUZZBUDGET (60) together.
 	hack/fuzz.sh
+
+.PHONY: faults
+faults: postgres ## Kill, cut, stop and flood receivers and Postgres while providers send: nothing is lost or doubled. FAULTS_TIER=nightly for ten times as much.
+	go test -tags faults -count 1 -timeout $(FAULTS_TIMEOUT) -v ./test/faults/...
+	go test -tags faults -count 1 -timeout 20m -v ./test/hostile
+
+.PHONY: bench
+bench: postgres ## Measure against the limit of the machine and against what people would write: docs/performance.md.
+	go run -C bench . -rounds $(BENCH_ROUNDS) -measure $(BENCH_SECONDS)s -document ../docs/performance.md
+
+.PHONY: bench-counters
+bench-counters: postgres ## Count what an event costs: fsyncs, WAL, transaction ids, allocations. No clock.
+	go test -C bench -count 1 -v ./counters
+	go test -count 1 -v -run Counters ./receiver/ledger
 
 .PHONY: verify
 verify: ## Fail if generated files are stale, a go.mod is untidy, a manifest does not build, or lint finds something.
