@@ -62,7 +62,7 @@ type Settlement struct {
 
 // The names of counts.
 const (
-	// CountReceived are the requests whose signature held.
+	// CountReceived are the events of requests whose signature held.
 	CountReceived = "received"
 	// CountProcessed are new events whose effects are committed.
 	CountProcessed = "processed"
