@@ -5,7 +5,6 @@ package ledger
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -26,14 +25,16 @@ var errStepByStep = errors.New("the event is recorded step by step")
 // quick is one attempt to record an event in one round trip.
 type quick struct {
 	r *recording
-	w waiting
-	b *batch
+	p *parameters
+	// outbox are the event's deliveries.
+	outbox []receiver.Delivery
 	// won says that the event has won its claim, and result is then its answer.
 	won    bool
 	result []byte
-	// settings are the parameters of session.sql before and after the function.
-	before, after [][]byte
 }
+
+// quickBytes is how large an event for it may be: it is sent twice, to the table and to the function.
+const quickBytes = 64 << 10
 
 // The steps of a quick recording that errors are told apart by.
 const (
@@ -43,24 +44,17 @@ const (
 
 // quickly says whether the event is one for it.
 func (r *recording) quickly() bool {
-	return len(r.calls) == 1 && !r.calls[0].guarded && r.calls[0].function == nil
+	return len(r.calls) == 1 && !r.calls[0].guarded && r.calls[0].function == nil &&
+		len(r.event.Body)+len(r.event.Payload)+len(r.event.Headers) <= quickBytes
 }
 
 func (r *recording) runQuickly(ctx context.Context) (receiver.Receipt, error) {
-	q := &quick{r: r, b: batches.Get().(*batch)} //nolint:forcetypeassert // It holds nothing else.
-	defer q.b.release()
-	if err := r.l.prepare(&q.w, r.event, r.work.Destinations); err != nil {
+	q := &quick{r: r, p: quickParameters.Get().(*parameters)} //nolint:forcetypeassert // It holds nothing else.
+	defer q.p.release()
+	if err := q.fill(); err != nil {
 		return receiver.Receipt{}, err
 	}
-	q.b.sent = append(q.b.sent[:0], &q.w)
-	if err := q.b.fill(r.l.options.Endpoint, r.l.scopeName(), r.scope, r.l.options.Now()); err != nil {
-		return receiver.Receipt{}, err
-	}
-	steps, err := q.steps(ctx)
-	if err != nil {
-		return receiver.Receipt{}, err
-	}
-	if err := q.send(ctx, steps); err != nil {
+	if err := q.send(ctx, q.steps(ctx)); err != nil {
 		return receiver.Receipt{}, err
 	}
 	if !q.won {
@@ -73,51 +67,47 @@ func (r *recording) runQuickly(ctx context.Context) (receiver.Receipt, error) {
 	}
 	r.l.health.succeeded(r.calls)
 	answer := receiver.Answer{Status: int(statusOK), Body: q.result}
-	return receiver.Receipt{Kind: receiver.Processed, Answer: answer, Deliveries: q.w.outbox}, nil
+	return receiver.Receipt{Kind: receiver.Processed, Answer: answer, Deliveries: q.outbox}, nil
 }
 
 // steps are all statements of the transaction.
-func (q *quick) steps(ctx context.Context) ([]step, error) {
+func (q *quick) steps(ctx context.Context) []step {
 	r, sql := q.r, q.r.l.sql
 	// The function has as long as it would have step by step, and what it defers as long as a commit.
 	left := statementTimeout
 	if workBy, bounded := ctx.Deadline(); bounded {
 		left = max(min(left, workBy.Sub(wallClock())), time.Millisecond)
 	}
-	q.after = r.l.settings
-	q.before = [][]byte{q.after[0], []byte(database.Milliseconds(left)), q.after[2]}
-	prefix, suffix, err := answerAround(r.event.ID, r.calls[0].effect.Name)
-	if err != nil {
-		return nil, err
+	lock, whole := r.l.settings[0], r.l.settings[1]
+	won := func(row [][]byte) error {
+		q.won = row[0] != nil
+		return nil
 	}
-	scope := binary.BigEndian.AppendUint32(nil, uint32(r.scope)) //nolint:gosec // The bits are kept.
-	start := beginSteps(sql, q.before)
-	steps := append(make([]step, 0, 10), start[0], start[1],
-		step{name: "hookonce_batch", text: sql.batch, values: q.b.parameters, read: func(row [][]byte) error {
-			won, err := readUUIDs(row[0])
-			q.won = len(won) == 1
-			return err
-		}},
+	claim := step{name: "hookonce_quick", text: sql.quick, values: q.p.claim, read: won}
+	if r.event.ClaimBody {
+		claim.name, claim.text = "hookonce_quick_body", sql.quickBody
+	}
+	steps := append(make([]step, 0, 10),
+		step{name: "hookonce_begin", text: beginStatement},
+		step{name: "hookonce_limits", text: sql.limits, values: [][]byte{lock, []byte(database.Milliseconds(left))}, textual: true},
+		claim,
 		step{
-			name: r.calls[0].settleName, text: r.calls[0].settle,
-			values: [][]byte{scope, q.w.key[:], q.w.id[:], []byte(prefix), []byte(suffix)},
+			name: r.calls[0].settleName, text: r.calls[0].settle, values: q.p.settle,
 			read: func(row [][]byte) error {
 				q.result = append([]byte(nil), row[0]...)
 				return nil
 			},
 		})
 	if r.event.ClaimBody {
-		steps = append(steps, step{
-			name: "hookonce_settle_body", text: sql.effectSettleBody, values: [][]byte{scope, q.w.key[:], q.w.id[:], q.w.body[:]},
-		})
+		steps = append(steps, step{name: "hookonce_settle_body", text: sql.effectSettleBody, values: q.p.settleBody})
 	}
 	return append(steps,
 		step{name: "hookonce_constraints", text: constraintsStatement},
 		step{name: "hookonce_reset_role", text: resetRoleStatement},
 		step{name: "hookonce_reset", text: resetStatement},
-		step{name: "hookonce_session", text: sql.session, values: q.after, textual: true},
+		step{name: "hookonce_durable", text: sql.durable, values: [][]byte{whole}, textual: true},
 		// Functions may warn as they like, until here.
-		step{name: "hookonce_commit", text: commitStatement, before: r.conn.forgetWarning}), nil
+		step{name: "hookonce_commit", text: commitStatement, before: r.conn.forgetWarning})
 }
 
 // send runs the steps to the end of the commit.

@@ -17,8 +17,9 @@ var files embed.FS
 
 // statements are the texts of sql/*.sql for one schema.
 type statements struct {
-	session, claim, claimBody, claimSettle, lookup, lookupLocked   string
-	eventInsert, deliveryInsert, batch                             string
+	session, limits, durable                                       string
+	claim, claimBody, claimSettle, lookup, lookupLocked            string
+	eventInsert, deliveryInsert, batch, quick, quickBody           string
 	effectGuard, effectResults, effectCall, effectStore            string
 	effectSettle, effectSettleBody                                 string
 	scopeFind, scopeAdd, scopeProve, partitions                    string
@@ -34,7 +35,8 @@ func loadStatements(schema string) (*statements, error) {
 	}
 	s := &statements{}
 	for name, into := range map[string]*string{
-		"session": &s.session, "claim": &s.claim, "claim_body": &s.claimBody, "claim_settle": &s.claimSettle,
+		"session": &s.session, "limits": &s.limits, "durable": &s.durable, "quick": &s.quick, "quick_body": &s.quickBody,
+		"claim": &s.claim, "claim_body": &s.claimBody, "claim_settle": &s.claimSettle,
 		"lookup": &s.lookup, "lookup_locked": &s.lookupLocked, "event_insert": &s.eventInsert,
 		"delivery_insert": &s.deliveryInsert, "batch": &s.batch, "effect_guard": &s.effectGuard, "effect_results": &s.effectResults,
 		"effect_call": &s.effectCall, "effect_store": &s.effectStore, "effect_settle": &s.effectSettle,
