@@ -95,7 +95,7 @@ func (c *capture) judge() (verdict, error) {
 	}
 	var secrets []receiver.Secret
 	for i, secret := range c.secrets {
-		key, err := c.endpoint.Scheme.Key.Decode(secret.Text)
+		key, err := c.endpoint.Scheme.DecodeSecret(secret.Text)
 		if err != nil {
 			v.Problems = append(v.Problems, fmt.Sprintf("secret %d cannot be used: %v", i, err))
 			continue

@@ -91,7 +91,7 @@ func (r *Reconciler) observeSecret(ctx context.Context, p *pass) error {
 		return reconcile.Waiting(v1alpha1.ReasonInvalidSpec, r.intervals.Secret,
 			"WebhookEndpoint %s has no usable verification: %s", p.endpoint.Name, err)
 	}
-	candidate, fault, err := reconcile.ReadCandidate(ctx, r.live, p.object.Namespace, p.object.Spec.SecretRef, described.Key)
+	candidate, fault, err := reconcile.ReadCandidate(ctx, r.live, p.object.Namespace, p.object.Spec.SecretRef, described)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func (r *Reconciler) readSecrets(ctx context.Context, p *pass) error {
 	found.database = orCorrect("spec.database.secretRef", fault)
 
 	p.candidate, fault, err = reconcile.ReadCandidate(
-		ctx, r.client, p.endpoint.Namespace, p.endpoint.Spec.Verification.SecretRef, p.config.Scheme.Key)
+		ctx, r.client, p.endpoint.Namespace, p.endpoint.Spec.Verification.SecretRef, p.config.Scheme)
 	if err != nil {
 		return err
 	}

@@ -47,13 +47,13 @@ func ReadKey(
 // ReadCandidate reads a signing secret from one key of a user's Secret and decodes it as a scheme asks. Beside the faults of
 // ReadKey there is a terminal one for a value that cannot be a secret; its reason is that of the scheme.SecretProblem.
 func ReadCandidate(
-	ctx context.Context, reader client.Reader, namespace string, ref v1alpha1.SecretKeyReference, how scheme.Key,
+	ctx context.Context, reader client.Reader, namespace string, ref v1alpha1.SecretKeyReference, how scheme.Scheme,
 ) (*keyring.Candidate, *Fault, error) {
 	text, fault, err := ReadKey(ctx, reader, namespace, ref)
 	if fault != nil || err != nil {
 		return nil, fault, err
 	}
-	key, err := how.Decode(text)
+	key, err := how.DecodeSecret(text)
 	if problem, ok := errors.AsType[*scheme.SecretProblem](err); ok {
 		return nil, Terminal(problem.Reason, "Secret %s, key %q: %s", ref.Name, ref.Key, problem.Message), nil
 	}

@@ -22,7 +22,7 @@ const (
 	SecretTooShort = "SecretTooShort"
 	// SecretTooLong: the key has more bytes than Key.MaxBytes.
 	SecretTooLong = "SecretTooLong"
-	// SecretUndecodable: not the base64 or hexadecimal that the scheme asks for, or not text.
+	// SecretUndecodable: not the base64 or hexadecimal that the scheme asks for, not text, or no public key of anybody.
 	SecretUndecodable = "SecretUndecodable"
 	// SecretWhitespace: a blank at the start or the end, a line break inside, or an invisible mark such as a BOM.
 	SecretWhitespace = "SecretWhitespace"

@@ -146,7 +146,7 @@ func newAttempt(c Case) (attempt, map[int]error) {
 	}
 	problems := map[int]error{}
 	for i, secret := range c.Secrets {
-		key, err := c.Scheme.Key.Decode(secret.Text)
+		key, err := c.Scheme.DecodeSecret(secret.Text)
 		if err != nil {
 			problems[i] = err
 			continue

@@ -67,7 +67,7 @@ func editSecret(name, tries, message string, edit func(string) string) Hypothesi
 			if edited == text {
 				continue
 			}
-			if key, err := a.scheme.Key.Decode([]byte(edited)); err == nil {
+			if key, err := a.scheme.DecodeSecret([]byte(edited)); err == nil {
 				out = append(out, proposal{a.withKey(i, key), i, message})
 			}
 		}

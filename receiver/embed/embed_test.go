@@ -185,6 +185,9 @@ func TestOptionsThatCannotBeUsedAreRefused(t *testing.T) {
 		"a secret that is none": func(o *embed.Options) {
 			o.Preset, o.Secrets = "StandardWebhooks", []embed.Secret{{Text: "whsec_%%"}}
 		},
+		"a public key of everybody": func(o *embed.Options) {
+			o.Preset, o.Secrets = "StandardWebhooksEd25519", []embed.Secret{{Text: "whpk_" + strings.Repeat("A", 43) + "="}}
+		},
 		"two effects of one name": func(o *embed.Options) {
 			o.Effects = []embed.Effect{{Name: "book", Run: book}, {Name: "book", Run: book}}
 		},

@@ -160,7 +160,7 @@ func secrets(s Scheme, texts []Secret) ([]receiver.Secret, error) {
 	_, _ = rand.Read(ring.Salt) // It never fails.
 	decoded := make([]receiver.Secret, len(texts))
 	for i, text := range texts {
-		key, err := s.Key.Decode([]byte(text.Text))
+		key, err := s.DecodeSecret([]byte(text.Text))
 		if err != nil {
 			return nil, fmt.Errorf("%w: secret %d: %w", ErrOptions, i, err)
 		}

@@ -117,7 +117,7 @@ func (s *Snapshot) acceptKeyring() {
 }
 
 func (s *Snapshot) accept(entry keyring.Entry, role string) {
-	key, err := s.Config.Scheme.Key.Decode(entry.Secret)
+	key, err := s.Config.Scheme.DecodeSecret(entry.Secret)
 	if err != nil {
 		s.keyring.Error = fmt.Sprintf("%s secret %s cannot be used: %v", role, keyring.Short(entry.Fingerprint), err)
 		return
@@ -141,7 +141,7 @@ func (s *Snapshot) loadSource(file content) {
 		s.source.Problem = "not judged: there is no configuration or no keyring yet"
 		return
 	}
-	key, err := s.Config.Scheme.Key.Decode(file.data)
+	key, err := s.Config.Scheme.DecodeSecret(file.data)
 	if err != nil {
 		s.source.Problem = err.Error()
 		return

@@ -36,10 +36,11 @@ func hashOf(algorithm scheme.Algorithm) (func() hash.Hash, int) {
 	return nil, 0
 }
 
-// canSign says whether a key can have signed anything: an HMAC under an empty key can be made by everybody.
+// canSign says whether a key can have signed anything: an HMAC under an empty key can be made by everybody, and so can a
+// signature under a public key that nobody owns.
 func (v *Verifier) canSign(key []byte) bool {
 	if v.scheme.Signature.Algorithm == scheme.Ed25519 {
-		return len(key) == ed25519.PublicKeySize
+		return scheme.IsPublicKey(key)
 	}
 	return len(key) > 0
 }

@@ -4,6 +4,9 @@
 package verify
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -116,6 +119,19 @@ func TestEd25519(t *testing.T) {
 	expectCause(t, s, secretsFor(s, key), r, receiver.CauseMissingSignature, 401)
 	if _, err := SignRequest(s, [][]byte{key}, Draft{EventID: "e", Body: []byte("{}")}, now); err == nil {
 		t.Error("signed with what is no private key")
+	}
+}
+
+// TestKeysThatEverybodySignsWith: under a key of small order a signature that needs no private key fits many events.
+func TestKeysThatEverybodySignsWith(t *testing.T) {
+	s := preset(t, scheme.StandardWebhooksEd25519)
+	forged := make([]byte, ed25519.SignatureSize)
+	forged[0] = 1
+	for range 32 {
+		r := sampleRequest(t, s, now, key)
+		r.Header.Set("Webhook-Id", rand.Text())
+		r.Header.Set("Webhook-Signature", "v1a,"+base64.StdEncoding.EncodeToString(forged))
+		expectCause(t, s, secretsOf(make([]byte, ed25519.PublicKeySize)), r, receiver.CauseNoSecret, 503)
 	}
 }
 
