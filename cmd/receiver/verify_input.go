@@ -115,7 +115,8 @@ func (c *capture) parse(raw []byte) error {
 	}
 	c.host = parsed.Host
 	url := c.endpoint.PublicURL
-	if url != "" && parsed.URL.RawQuery != "" {
+	// As in the receiver: the question of a challenge is in the query, whether the rest of the URL is known or not.
+	if parsed.URL.RawQuery != "" && (url != "" || parsed.Method != http.MethodPost) {
 		url += "?" + parsed.URL.RawQuery
 	}
 	c.request = &receiver.Request{Method: parsed.Method, URL: url, Header: parsed.Header, Body: body}

@@ -31,8 +31,14 @@ var capturedAt = time.Unix(1_700_000_000, 0)
 // manifestOf writes an endpoint's manifest and returns the file's name.
 func manifestOf(t *testing.T, verification string) string {
 	t.Helper()
+	return exposed(t, "{host: hooks.example.com}", verification)
+}
+
+// exposed is manifestOf with another exposure.
+func exposed(t *testing.T, exposure, verification string) string {
+	t.Helper()
 	return writeFile(t, "apiVersion: webhooks.hookonce.dev/v1alpha1\nkind: WebhookEndpoint\nmetadata: {name: payments, namespace: shop}\n"+
-		"spec:\n  exposure: {host: hooks.example.com}\n  verification: {"+verification+"}\n")
+		"spec:\n  exposure: "+exposure+"\n  verification: {"+verification+"}\n")
 }
 
 // captured is a delivery as it was on the wire, with any ends of lines.
@@ -169,11 +175,27 @@ func TestVerifyKnowsBatchesAndHandshakes(t *testing.T) {
 	if got := judged(t, out); code != exitOK || got["handshake"] != true || got["eventID"] != "" {
 		t.Errorf("a signed handshake: exit code %d, printed %q and %q", code, out, log)
 	}
-	meta := manifestOf(t, "scheme: Meta, handshake: {verifyToken: t}")
-	for token, want := range map[string]int{"t": exitOK, "x": exitFailed} {
-		in = "GET /webhooks/payments?hub.mode=subscribe&hub.verify_token=" + token + "&hub.challenge=1 HTTP/1.1\r\nHost: x\r\n\r\n"
-		if code, out, _ := feed(t, in, "verify", "--endpoint", meta, "--secret-file", secret); code != want || judged(t, out)["handshake"] != any(true) && want == exitOK {
-			t.Errorf("token %s: exit code %d, printed %q", token, code, out)
+}
+
+// TestVerifyKnowsChallengesWithoutAHost: the receiver answers them whether it knows its URL or not.
+func TestVerifyKnowsChallengesWithoutAHost(t *testing.T) {
+	secret := writeFile(t, captureSecret)
+	for _, exposure := range []string{"{host: hooks.example.com}", "{}"} {
+		for verification, challenges := range map[string]map[string]int{
+			"scheme: Dropbox": {"challenge=abc": exitOK, "": exitFailed},
+			"scheme: Meta, handshake: {verifyToken: t}": {
+				"hub.mode=subscribe&hub.verify_token=t&hub.challenge=1": exitOK,
+				"hub.mode=subscribe&hub.verify_token=x&hub.challenge=1": exitFailed,
+			},
+		} {
+			endpoint := exposed(t, exposure, verification)
+			for query, want := range challenges {
+				in := "GET /webhooks/payments?" + query + " HTTP/1.1\r\nHost: x\r\n\r\n"
+				code, out, log := feed(t, in, "verify", "--endpoint", endpoint, "--secret-file", secret)
+				if code != want || judged(t, out)["handshake"] != any(true) && want == exitOK {
+					t.Errorf("%s, %s, %q: exit code %d, printed %q and %q", exposure, verification, query, code, out, log)
+				}
+			}
 		}
 	}
 }
