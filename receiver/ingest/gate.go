@@ -13,10 +13,12 @@ import (
 const (
 	// tolerable is how long it may take from a verified request to its answer, as far as can be told when it comes. A provider
 	// that is told at once to come back is better off than one that is kept on the line and then answered late.
-	tolerable = 200 * time.Millisecond
+	tolerable = 150 * time.Millisecond
 	// aimed is how long a request may keep its place on average before there are fewer places. More of them than the database
 	// can use only make each request take longer.
-	aimed = 150 * time.Millisecond
+	aimed = 100 * time.Millisecond
+	// longest is how long it may be if fewer places would not make it shorter.
+	longest = 4 * aimed
 	// fewest is the part of all places that there always are: one in so many. Some requests are slow for reasons of their own.
 	fewest = 16
 	// smoothing is how many requests it takes to forget how long others kept their places.
@@ -35,9 +37,19 @@ type gate struct {
 	waiting      list.List
 	// kept is how long requests keep their places, smoothed.
 	kept time.Duration
-	// left counts the requests until the limit is looked at again, and crowded says that all places were taken meanwhile.
-	left    int64
-	crowded bool
+	// left counts the requests until the limit is looked at again: first those that had a place when it was set, which say
+	// nothing of it, and then the window. Meanwhile at most peak places were taken, and crowded says that more were wanted.
+	left, window, peak int64
+	crowded            bool
+	// spent is the time in which requests of the window kept their places.
+	spent time.Duration
+	// alone is how long requests keep their places with hardly any others, if fewer places have not made it shorter.
+	alone time.Duration
+	// before is the last window in which all places were taken and more were wanted, at another limit; zero if there is none.
+	before struct {
+		limit int64
+		kept  time.Duration
+	}
 }
 
 func newGate(places, waiting int64, wait time.Duration) *gate {
@@ -48,7 +60,7 @@ func newGate(places, waiting int64, wait time.Duration) *gate {
 func (g *gate) enter(ctx context.Context) (entered, waited bool) {
 	g.mu.Lock()
 	if g.taken < g.limit && g.waiting.Len() == 0 {
-		g.taken++
+		g.take()
 		g.mu.Unlock()
 		return true, false
 	}
@@ -69,6 +81,11 @@ func (g *gate) enter(ctx context.Context) (entered, waited bool) {
 	case <-ctx.Done():
 	}
 	return g.giveUp(place, given), true
+}
+
+func (g *gate) take() {
+	g.taken++
+	g.peak = max(g.peak, g.taken)
 }
 
 // expected is the time until the answer to a request with so many before it. So many places as there are become free, one
@@ -97,32 +114,62 @@ func (g *gate) leave(kept time.Duration, counts bool) {
 	defer g.mu.Unlock()
 	g.taken--
 	if counts {
-		g.kept += (min(kept, 4*aimed) - g.kept) / smoothing
-		g.adapt()
+		kept = min(kept, 2*longest)
+		g.kept += (kept - g.kept) / smoothing
+		g.adapt(kept)
 	}
 	for g.taken < g.limit {
 		next := g.waiting.Front()
 		if next == nil {
 			return
 		}
-		g.taken++
+		g.take()
 		if given, ok := g.waiting.Remove(next).(chan struct{}); ok {
 			close(given)
 		}
 	}
 }
 
-// adapt changes the limit after about as many requests as there are places: in proportion when places are kept for too long,
-// and otherwise by an eighth if more were wanted.
-func (g *gate) adapt() {
-	if g.left--; g.left > 0 {
+// adapt changes the limit after about as many requests as there are at once: if places are kept for too long, in proportion
+// to how many were taken, and otherwise, if more were wanted, by as much as can do no harm.
+func (g *gate) adapt(kept time.Duration) {
+	if g.left--; g.left < g.window {
+		g.spent += kept
+	}
+	if g.left > 0 {
 		return
 	}
+	average, used := g.spent/time.Duration(max(g.window, 1)), min(g.limit, g.peak)
+	g.learn(average)
+	within, before := max(aimed, min(2*g.alone, longest)), g.limit
 	switch {
-	case g.kept > aimed:
-		g.limit = max(g.limit*int64(aimed)/int64(g.kept), g.least)
-	case g.crowded:
+	case average > within && used > g.least:
+		g.limit = max(min(used*int64(within)/int64(average), used-used/4), g.least)
+	case average > within || !g.crowded:
+	case 2*average <= within:
+		g.limit = min(2*g.limit, g.most)
+	default:
 		g.limit = min(g.limit+max(g.limit/8, 1), g.most)
 	}
-	g.left, g.crowded = max(g.limit, smoothing), false
+	g.window = max(min(g.limit, used), smoothing)
+	if g.left = g.window; g.limit != before {
+		g.left += g.taken
+	}
+	g.peak, g.spent, g.crowded = g.taken, 0, false
+}
+
+// learn looks at what fewer places have changed. If requests did not keep them for less time, by half as much at least as
+// there were fewer, then they do not wait for each other: the database is slow however many there are, as when each commit
+// takes long, and fewer of them at once only are fewer in all. That is forgotten bit by bit, and so tried again.
+func (g *gate) learn(average time.Duration) {
+	g.alone -= g.alone / 8
+	if b := g.before; g.crowded && b.limit > g.limit {
+		if fewer := b.kept * time.Duration(b.limit-g.limit) / time.Duration(2*b.limit); average > b.kept-fewer {
+			g.alone = average
+		}
+	}
+	g.before.limit, g.before.kept = 0, 0
+	if g.crowded {
+		g.before.limit, g.before.kept = g.limit, average
+	}
 }

@@ -35,8 +35,8 @@ func TestNobodyWaitsInVain(t *testing.T) {
 		waits  bool
 	}{
 		{0, 9, true}, {0, 10, false},
-		{40 * time.Millisecond, 8, true}, {40 * time.Millisecond, 9, false},
-		{150 * time.Millisecond, 0, true}, {150 * time.Millisecond, 1, false}, {201 * time.Millisecond, 0, false},
+		{30 * time.Millisecond, 8, true}, {30 * time.Millisecond, 9, false},
+		{100 * time.Millisecond, 1, true}, {100 * time.Millisecond, 2, false}, {151 * time.Millisecond, 0, false},
 	} {
 		g := newGate(2, 10, time.Millisecond)
 		g.kept = test.kept
@@ -70,8 +70,8 @@ func TestPlacesFollowTheDatabase(t *testing.T) {
 		low, high int64
 	}{
 		{100 * time.Microsecond, true, 256, 256},
-		{time.Millisecond, true, 120, 180},
-		{time.Second, false, 120, 180},
+		{time.Millisecond, true, 70, 110},
+		{time.Second, false, 70, 110},
 		{time.Second, true, 16, 16},
 		{100 * time.Microsecond, true, 256, 256},
 	} {
@@ -79,6 +79,52 @@ func TestPlacesFollowTheDatabase(t *testing.T) {
 		if g.limit < step.low || g.limit > step.high {
 			t.Errorf("with %v for each: %d places, want %d to %d", step.each, g.limit, step.low, step.high)
 		}
+	}
+}
+
+// TestPlacesOfASlowDatabase: where each commit takes long, for one request as for many, fewer places would only be fewer
+// answers. To find that out now and then may cost a fifth of them.
+func TestPlacesOfASlowDatabase(t *testing.T) {
+	for _, commit := range []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 250 * time.Millisecond} {
+		g := newGate(256, 1024, time.Second)
+		rounds, answers := 5000, 0
+		for range rounds {
+			// A round is one commit of all that have a place.
+			for g.taken < g.limit {
+				g.enter(t.Context())
+			}
+			g.crowded = true
+			for range g.taken {
+				g.leave(commit, true)
+				answers++
+			}
+		}
+		if least := rounds * 256 * 4 / 5; answers < least {
+			t.Errorf("with commits of %v: %d answers, want %d", commit, answers, least)
+		}
+	}
+}
+
+// TestPlacesComeBackAfterAStall: within the second in which 3,000 requests come.
+func TestPlacesComeBackAfterAStall(t *testing.T) {
+	g := newGate(256, 1024, time.Second)
+	for range 256 {
+		g.enter(t.Context())
+	}
+	for range 256 {
+		g.leave(2*time.Second, true)
+	}
+	answers := 0
+	for ; g.limit < g.most && answers < 3000; answers++ {
+		for g.taken < g.limit {
+			g.enter(t.Context())
+		}
+		g.crowded = true
+		g.leave(time.Duration(g.taken)*250*time.Microsecond, true)
+	}
+	t.Logf("all places were back after %d requests", answers)
+	if answers > 1000 {
+		t.Errorf("%d of %d places after %d requests", g.limit, g.most, answers)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"runtime"
 	"strings"
 	"time"
 )
@@ -96,6 +95,7 @@ func (x *exchange) readBody() (refused *refusal) {
 	a.pace = newPace(wallClock())
 	x.readBy(a.pace.deadline)
 	x.handler.room.park(a)
+	defer x.handler.room.enter(a.small)()
 	defer func() {
 		// Who evicts it sets a deadline for a connection that may just have been read to the end: it is not used again.
 		if x.handler.room.unpark(a) && refused != busy {
@@ -121,8 +121,7 @@ func (x *exchange) readBody() (refused *refusal) {
 // the rest with it.
 func (x *exchange) awaitMore(arrived int) *refusal {
 	x.late = true
-	// However fast a large body comes, small ones do not wait until all of it is there.
-	runtime.Gosched()
+	x.handler.room.giveWay(x.arrival.small)
 	if int64(len(x.body)) > x.settings.MaxBodyBytes {
 		x.closeConnection()
 		return tooLarge

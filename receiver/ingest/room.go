@@ -4,6 +4,7 @@
 package ingest
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,10 @@ const (
 	// lag is how far a sender may fall behind its pace before it has to make room for others. One that keeps the pace, or is
 	// faster, is never behind.
 	lag = 100 * time.Millisecond
+	// turn is how long a body that is not small stands back, after each piece of it, for every other one: somewhat longer than
+	// it takes to read a piece. It stands back for longestTurn at most.
+	turn        = 100 * time.Microsecond
+	longestTurn = 10 * time.Millisecond
 )
 
 // room bounds the bytes of the bodies that are held at once. It never waits: who sends is told to come back, or whoever has
@@ -25,6 +30,8 @@ const (
 type room struct {
 	// bytes are all that are held, and large are those of bodies that are not small.
 	bytes, large atomic.Int64
+	// readers are how many bodies are being read that are not small.
+	readers atomic.Int64
 
 	mu sync.Mutex
 	// first and last are the ends of the list of bodies that are being read.
@@ -62,6 +69,28 @@ func (r *room) release(n int64, small bool) {
 	if !small {
 		r.large.Add(-n)
 	}
+}
+
+// enter counts a body as being read; what it returns ends that.
+func (r *room) enter(small bool) (leave func()) {
+	if small {
+		return func() {}
+	}
+	r.readers.Add(1)
+	return func() { r.readers.Add(-1) }
+}
+
+// giveWay is called after each piece of a body. However many large bodies come, and however fast, they leave time for small
+// ones: with one that is always ready to go on, the runtime hardly ever looks for what else has arrived.
+func (r *room) giveWay(small bool) {
+	if small {
+		return
+	}
+	if others := r.readers.Load() - 1; others > 0 {
+		time.Sleep(min(time.Duration(others)*turn, longestTurn))
+		return
+	}
+	runtime.Gosched()
 }
 
 // park lets a body make way for others while more of it is to come.

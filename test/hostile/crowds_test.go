@@ -115,7 +115,7 @@ func TestForgersDoNotFillTheRoom(t *testing.T) {
 			withGood(t, x, func(context.Context) {
 				crowd(t, x, 1000, func(int) string { return begin + fmt.Sprintf(forged, time.Now().Unix()) + rest }, "")
 			})
-			x.wantMemory(t, 192)
+			x.wantMemory(t, mostMemory)
 		})
 	}
 }
