@@ -138,7 +138,8 @@ func (x *exchange) finish() {
 // release gives back the place and the bytes; a second time it does nothing.
 func (x *exchange) release(now time.Time) {
 	if !x.recording.IsZero() {
-		x.handler.gate.leave(now.Sub(x.recording), x.fresh)
+		// A batch keeps its place for as long as several requests would, one after the other.
+		x.handler.gate.leave(now.Sub(x.recording)/time.Duration(max(x.rounds, 1)), x.fresh)
 		x.recording = time.Time{}
 	}
 	if x.arrival.held > 0 {
@@ -147,19 +148,24 @@ func (x *exchange) release(now time.Time) {
 	}
 }
 
-// recovered turns a panic into 503. Its text is logged only if it is the runtime's own, since any other may hold the body.
+// recovered turns a panic into 503.
 func (x *exchange) recovered(cause any) {
+	if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(http.ErrAbortHandler) //nolint:forbidigo // net/http's own way to drop a connection is passed on
+	}
+	x.handler.panicked(cause)
+	if x.outcome.Status == 0 {
+		x.refuse(internal)
+	}
+}
+
+// panicked logs a panic. Its text is logged only if it is the runtime's own, since any other may hold the body.
+func (h *Handler) panicked(cause any) {
 	text := fmt.Sprintf("a value of type %T", cause)
 	if err, ok := cause.(error); ok {
-		if errors.Is(err, http.ErrAbortHandler) {
-			panic(http.ErrAbortHandler) //nolint:forbidigo // net/http's own way to drop a connection is passed on
-		}
 		if runtimeError, ok := errors.AsType[runtime.Error](err); ok {
 			text = runtimeError.Error()
 		}
 	}
-	x.handler.options.Log.Error("A request panicked", "panic", text, "stack", string(debug.Stack()))
-	if x.outcome.Status == 0 {
-		x.refuse(internal)
-	}
+	h.options.Log.Error("A request panicked", "panic", text, "stack", string(debug.Stack()))
 }

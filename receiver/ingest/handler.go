@@ -109,7 +109,8 @@ type Options struct {
 	// CommitDeadline bounds the ledger's work for one request; 0 means DefaultCommitDeadline.
 	CommitDeadline time.Duration
 	// MaxInFlight bounds the requests that are recorded at once; those of one event are half as many, and beyond them the
-	// answer is 503 at once. 0 means DefaultMaxInFlight.
+	// answer is 503 at once. The events of batches are recorded 64 at once, while no more than MaxInFlight in all are beside the
+	// first of each request. 0 means DefaultMaxInFlight.
 	MaxInFlight int64
 	// MaxWaiting bounds the verified requests that wait until others have been recorded, with bodies that count as held. Fewer
 	// wait if recording takes so long that they would do so in vain; beyond that the answer is 503 at once. 0 means
@@ -128,6 +129,7 @@ type Handler struct {
 	room      room
 	gate      *gate
 	copies    *copies
+	helpers   helpers
 	deadlines deadlines
 }
 
@@ -158,7 +160,7 @@ func New(o Options) (*Handler, error) {
 	}
 	return &Handler{
 		options: o, gate: newGate(o.MaxInFlight, o.MaxWaiting, o.MaxWait), copies: newCopies(o.MaxInFlight),
-		deadlines: deadlines{within: o.CommitDeadline},
+		helpers: helpers{free: o.MaxInFlight}, deadlines: deadlines{within: o.CommitDeadline},
 	}, nil
 }
 
@@ -193,7 +195,9 @@ type exchange struct {
 	// recording is when a place was taken; zero if none was. Fresh says that it was for a new event.
 	recording time.Time
 	fresh     bool
-	request   receiver.Request
+	// rounds is how many events were recorded one after the other; zero is one.
+	rounds  int
+	request receiver.Request
 }
 
 // serve goes through the steps in the order in which a request costs more and proves more. Nothing that others could want

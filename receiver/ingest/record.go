@@ -6,7 +6,6 @@ package ingest
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -21,47 +20,25 @@ func (x *exchange) acknowledge(ctx context.Context, events []receiver.VerifiedEv
 		x.acknowledgeBatch(recording, events, headers)
 		return
 	}
-	for _, event := range events {
-		answer, refused := x.record(recording, event, headers)
-		if refused != nil {
-			x.refuse(refused)
-			return
-		}
-		x.acknowledged(answer.Status, answer.Body)
-	}
-}
-
-// acknowledgeBatch records all of the events, in their order, whatever becomes of the others: an event that cannot be
-// recorded must not hold up those behind it for ever. The provider is asked to retry if it may help; then those that were
-// recorded are duplicates.
-func (x *exchange) acknowledgeBatch(ctx context.Context, events []receiver.VerifiedEvent, headers []byte) {
-	var worst *refusal
-	answers := []byte{'['}
-	for i, event := range events {
-		answer, refused := x.record(ctx, event, headers)
-		if refused != nil && (worst == nil || worst.status < refused.status) {
-			worst = refused
-		}
-		if i > 0 {
-			answers = append(answers, ',')
-		}
-		if !json.Valid(answer.Body) {
-			answer.Body = []byte("null")
-		}
-		answers = append(answers, answer.Body...)
-	}
-	if worst != nil {
-		x.refuse(worst)
+	if len(events) != 1 {
+		// One answer is for one event: none must not be acknowledged, and of two nobody would know which.
+		x.handler.options.Log.Error("A request has another number of events than one, without being a batch", "events", len(events))
+		x.refuse(internal)
 		return
 	}
-	x.acknowledged(http.StatusOK, append(answers, ']'))
+	x.handler.options.Count(receiver.CountReceived, "")
+	event := x.event(events[0], headers)
+	receipt, refused, err := x.record(recording, event)
+	answer, refused := x.settle(event, receipt, refused, err)
+	if refused != nil {
+		x.refuse(refused)
+		return
+	}
+	x.acknowledged(answer.Status, answer.Body)
 }
 
-// record hands the event to the ledger. The provider's disconnect does not reach the ledger: what was verified is
-// recorded, and the provider's retry gets its answer.
-func (x *exchange) record(ctx context.Context, v receiver.VerifiedEvent, headers []byte) (receiver.Answer, *refusal) {
-	x.handler.options.Count(receiver.CountReceived, "")
-	event := receiver.Event{
+func (x *exchange) event(v receiver.VerifiedEvent, headers []byte) receiver.Event {
+	return receiver.Event{
 		ID:          v.ID,
 		Type:        v.Type,
 		ResourceID:  v.ResourceID,
@@ -74,9 +51,14 @@ func (x *exchange) record(ctx context.Context, v receiver.VerifiedEvent, headers
 
 		BodyMayChange: x.settings.Scheme.Behavior.BodyChanges,
 	}
+}
+
+// record hands the event to the ledger. The provider's disconnect does not reach the ledger: what was verified is
+// recorded, and the provider's retry gets its answer. It may run beside itself, and changes nothing of the exchange.
+func (x *exchange) record(ctx context.Context, event receiver.Event) (receiver.Receipt, *refusal, error) {
 	copies, entered := x.handler.copies.enter(event.ID)
 	if !entered {
-		return receiver.Answer{}, inFlight
+		return receiver.Receipt{}, inFlight, nil
 	}
 	defer copies.Add(-1)
 	var work receiver.Work
@@ -84,10 +66,7 @@ func (x *exchange) record(ctx context.Context, v receiver.VerifiedEvent, headers
 		work = x.settings.Route(event)
 	}
 	receipt, err := x.handler.options.Ledger.Record(ctx, event, work)
-	if err != nil {
-		return receiver.Answer{}, x.unrecorded(event, err)
-	}
-	return x.settle(event, receipt)
+	return receipt, nil, err
 }
 
 func first(values []string) string {
@@ -106,8 +85,14 @@ func (x *exchange) unrecorded(event receiver.Event, err error) *refusal {
 	return unavailable
 }
 
-// settle returns the answer that the ledger has committed.
-func (x *exchange) settle(event receiver.Event, receipt receiver.Receipt) (receiver.Answer, *refusal) {
+// settle returns the answer that the ledger has committed, or why there is none: what record returned.
+func (x *exchange) settle(event receiver.Event, receipt receiver.Receipt, refused *refusal, err error) (receiver.Answer, *refusal) {
+	switch {
+	case refused != nil:
+		return receiver.Answer{}, refused
+	case err != nil:
+		return receiver.Answer{}, x.unrecorded(event, err)
+	}
 	x.fresh = x.fresh || receipt.Kind == receiver.Processed || receipt.Kind == receiver.Refused
 	switch receipt.Kind {
 	case receiver.Processed:
