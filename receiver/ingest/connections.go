@@ -17,7 +17,8 @@ const patience = 100 * time.Millisecond
 // Connections bounds how many connections are open at once. While there are as many as may be, a new one takes the place of
 // one that does not get on: the one that has been without its first request for longest, or else the one whose body is
 // furthest behind its pace, or else the one that is kept open and has been unused for longest. So senders that open
-// connections and send nothing, or little, keep nobody out. If all are at work, the next one waits.
+// connections and send nothing, or little, keep nobody out. If all are at work, or have not been there for long, the next one
+// waits.
 type Connections struct {
 	most int
 	room *room
@@ -92,6 +93,8 @@ type boundConn struct {
 	waits *list.Element
 	among *list.List
 	since time.Time
+	// closed says that it has given its place back, or is about to: the server may still tell how far it was.
+	closed bool
 }
 
 // Close gives the place back.
@@ -112,13 +115,14 @@ func (c *Connections) enter(b *boundConn, closed func() bool) bool {
 		}
 		if victim := c.victim(); victim != nil {
 			c.unlist(victim)
+			victim.closed = true
 			c.mu.Unlock()
 			_ = victim.Close()
 			c.mu.Lock()
 			continue
 		}
 		// Whoever is at work ends, and whoever has not waited for long enough has soon.
-		timer := time.AfterFunc(patience/4, c.ended.Broadcast)
+		timer := time.AfterFunc(patience/4, c.wake)
 		c.ended.Wait()
 		timer.Stop()
 	}
@@ -127,12 +131,19 @@ func (c *Connections) enter(b *boundConn, closed func() bool) bool {
 	return true
 }
 
+// wake has whoever waits look again. With the lock it cannot come between a look and the wait.
+func (c *Connections) wake() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended.Broadcast()
+}
+
 // victim is a connection that waits and may be closed. Nil means that there is none, or that it ends by itself.
 func (c *Connections) victim() *boundConn {
 	if b := oldest(&c.fresh); b != nil && wallClock().Sub(b.since) > patience {
 		return b
 	}
-	if c.room.evictOne(wallClock()) || c.fresh.Len() > 0 {
+	if c.room.evictOne(wallClock()) {
 		return nil
 	}
 	if b := oldest(&c.idle); b != nil && wallClock().Sub(b.since) > patience {
@@ -154,6 +165,7 @@ func (c *Connections) leave(b *boundConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.unlist(b)
+	b.closed = true
 	c.open--
 	c.ended.Signal()
 }
@@ -162,11 +174,16 @@ func (c *Connections) leave(b *boundConn) {
 func (c *Connections) moved(b *boundConn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if b.closed {
+		return
+	}
 	switch state {
 	case http.StateActive:
 		c.unlist(b)
 	case http.StateIdle:
+		c.unlist(b)
 		c.list(b, &c.idle)
+	case http.StateNew, http.StateHijacked, http.StateClosed:
 	}
 }
 
