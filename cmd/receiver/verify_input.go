@@ -22,8 +22,13 @@ import (
 	"github.com/hookonce/hookonce/receiver/doctor"
 )
 
-// maxCapture is how much of a captured request is read, in bytes.
-const maxCapture = 64 << 20
+const (
+	// maxCapture is how much of a captured request is read, in bytes.
+	maxCapture = 64 << 20
+	// maxSecretFile is the size of the largest file that is taken for a secret's, in bytes. Keys have at most 1024; the rest is
+	// for what doctor finds around them.
+	maxSecretFile = 64 << 10
+)
 
 // captureFlags say what a delivery is judged by.
 type captureFlags struct {
@@ -73,9 +78,9 @@ func (f *captureFlags) readAll(in io.Reader) (*capture, error) {
 		return nil, err
 	}
 	for i, file := range append(append([]string(nil), f.secretFiles...), f.formerOne...) {
-		text, err := os.ReadFile(file)
+		text, err := readSecret(file)
 		if err != nil {
-			return nil, fmt.Errorf("read a signing secret: %w", err)
+			return nil, err
 		}
 		c.secrets = append(c.secrets, doctor.Secret{Text: text, Expired: i >= len(f.secretFiles)})
 	}
@@ -87,6 +92,22 @@ func (f *captureFlags) readAll(in io.Reader) (*capture, error) {
 		return nil, fmt.Errorf("the request has more than %d bytes", maxCapture)
 	}
 	return c, c.parse(raw)
+}
+
+func readSecret(file string) ([]byte, error) {
+	opened, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("read a signing secret: %w", err)
+	}
+	defer opened.Close()
+	text, err := io.ReadAll(io.LimitReader(opened, maxSecretFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read a signing secret: %w", err)
+	}
+	if len(text) > maxSecretFile {
+		return nil, fmt.Errorf("read a signing secret: %s has more than %d bytes: is it another file?", file, maxSecretFile)
+	}
+	return text, nil
 }
 
 func readEndpoint(file string) (*manifest.Endpoint, error) {
@@ -107,7 +128,8 @@ func (c *capture) parse(raw []byte) error {
 	head, rest := splitHead(raw)
 	parsed, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(head)))
 	if err != nil {
-		return fmt.Errorf("the request is no raw HTTP/1.1 request, which begins with a line such as POST /webhooks/payments HTTP/1.1: %w", err)
+		return fmt.Errorf("standard input has no raw HTTP/1.1 request, which begins with a line such as POST /webhooks/payments HTTP/1.1: %s",
+			whyUnreadable(head))
 	}
 	body, err := c.body(parsed, rest)
 	if err != nil {
@@ -121,6 +143,36 @@ func (c *capture) parse(raw []byte) error {
 	}
 	c.request = &receiver.Request{Method: parsed.Method, URL: url, Header: parsed.Header, Body: body}
 	return nil
+}
+
+// whyUnreadable says what is wrong with a request's head. It names lines and quotes none of them, as net/http does: somebody who
+// takes one file for another pipes a secret in.
+func whyUnreadable(head []byte) string {
+	first, fields, _ := strings.Cut(strings.TrimRight(string(head), "\r\n"), "\n")
+	words := strings.Fields(first)
+	switch {
+	case first == "":
+		return "it is empty"
+	case strings.HasPrefix(first, "\ufeff"):
+		return "there is a byte order mark before it; save it as UTF-8 without one"
+	case strings.HasPrefix(first, ">") || strings.HasPrefix(first, "<"):
+		return "its lines begin with > or <, as curl -v prints them; remove these"
+	case strings.HasPrefix(first, "{") || strings.HasPrefix(first, "["):
+		return "it has a body alone; the signature is in the headers, which are needed too"
+	case len(words) != 3:
+		return fmt.Sprintf("its first line has %d words instead of three", len(words))
+	case words[2] != "HTTP/1.1" && words[2] != "HTTP/1.0":
+		return "the version at the end of its first line is not HTTP/1.1; write that, whatever it came with"
+	}
+	number := 1
+	for line := range strings.SplitSeq(fields, "\n") {
+		number++
+		if !strings.Contains(line, ":") && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") && strings.TrimSpace(line) != "" {
+			return fmt.Sprintf("line %d is no header, which is a name, a colon and a value", number)
+		}
+	}
+	return "its method, its path or a header is written in a way that HTTP does not allow, or Content-Length, Transfer-Encoding or Host " +
+		"is no good or there twice"
 }
 
 // splitHead cuts behind the empty line. The head that it returns ends in one, even if the request has none.
