@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -134,6 +135,9 @@ func TestBatchesDoNotOccupyMoreThanAllPlaces(t *testing.T) {
 			all.Done()
 			all.Wait()
 		}
+		for range 10 {
+			runtime.Gosched()
+		}
 		return processed(), nil
 	}
 	e.options.MaxInFlight, e.options.MaxWait = places, time.Hour
@@ -205,7 +209,13 @@ func TestLongBatchesDoNotLookLikeASlowDatabase(t *testing.T) {
 			<-entered
 		}
 	}
+	// One waits, and the other is one too many.
 	wantStatus(t, <-answers, 503)
+	select {
+	case w := <-answers:
+		t.Fatalf("nobody waits: got %d %s", w.Code, w.Body)
+	case <-time.After(50 * time.Millisecond):
+	}
 	close(leave)
 	wantStatus(t, <-answers, 200)
 	wantStatus(t, <-answers, 200)

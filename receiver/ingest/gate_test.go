@@ -203,10 +203,10 @@ func TestWhoIsBehindMakesWay(t *testing.T) {
 		bodies[i] = &arrival{small: true, held: 25, pace: newPace(now.Add(-behind)), expire: expired{&all, i}}
 		r.park(bodies[i])
 	}
-	if !r.evict(now, 20, 100, true) || !slices.Equal(all, []int{2}) {
+	if !r.evict(now, 20, 100, &arrival{small: true}) || !slices.Equal(all, []int{2}) {
 		t.Errorf("for 20 bytes %v made way", all)
 	}
-	if r.evict(now, 90, 100, true) || !slices.Equal(all, []int{2, 0}) {
+	if r.evict(now, 90, 100, &arrival{small: true}) || !slices.Equal(all, []int{2, 0}) {
 		t.Errorf("for 90 bytes more %v made way", all)
 	}
 	if n := r.bytes.Load(); n != 70 {

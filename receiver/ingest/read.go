@@ -182,7 +182,7 @@ func (x *exchange) crowded() *refusal {
 // hold counts so many bytes more as held, if need be in place of bodies that do not come.
 func (x *exchange) hold(n int64) bool {
 	room, limit, small := &x.handler.room, x.settings.MaxInFlightBytes, x.arrival.small
-	return room.hold(n, limit, small) || room.evict(wallClock(), n, limit, small)
+	return room.hold(n, limit, small) || room.evict(wallClock(), n, limit, &x.arrival)
 }
 
 // grow makes more room for the body, up to what was declared or, if nothing was, one byte more than may come: the one that

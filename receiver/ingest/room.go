@@ -161,17 +161,21 @@ func (r *room) expel(a *arrival) {
 	a.expire.expire()
 }
 
-// evict takes the room of bodies whose senders are behind until there is enough of it for n bytes more.
-func (r *room) evict(now time.Time, n, limit int64, small bool) bool {
+// evict takes the room of other bodies whose senders are behind until there is enough of it for n bytes more of one. Small
+// ones stay where they are while there is too much of those that are not.
+func (r *room) evict(now time.Time, n, limit int64, of *arrival) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, a := range r.behind(now) {
+		if a == of || a.small && !of.small && r.large.Load()+n > limit-limit/smallShare {
+			continue
+		}
 		r.expel(a)
-		if r.hold(n, limit, small) {
+		if r.hold(n, limit, of.small) {
 			return true
 		}
 	}
-	return r.hold(n, limit, small)
+	return r.hold(n, limit, of.small)
 }
 
 // evictOne lets the body make way whose sender is furthest behind; false if none is.
