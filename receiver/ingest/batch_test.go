@@ -156,7 +156,7 @@ func TestAPanicInABatchIsAnswered(t *testing.T) {
 	e := batchOf(t, ids...)
 	e.ledger.answer = func(_ context.Context, event receiver.Event) (receiver.Receipt, error) {
 		if event.ID == "evt_7" {
-			panic("a secret of " + event.ID)
+			panic("a secret of " + event.ID) //nolint:forbidigo // what is tested
 		}
 		return processed(), nil
 	}

@@ -4,6 +4,7 @@
 package ingest_test
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -29,7 +30,10 @@ func (e *endpoint) bounded(t *testing.T, most int) (address string, server *http
 	t.Cleanup(func() {
 		_ = server.Close()
 		select {
-		case <-ended:
+		case err := <-ended:
+			if !errors.Is(err, http.ErrServerClosed) {
+				t.Errorf("the server ended: %v", err)
+			}
 		case <-time.After(5 * time.Second):
 			t.Error("the server did not end")
 		}

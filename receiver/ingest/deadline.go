@@ -20,7 +20,7 @@ type deadlines struct {
 }
 
 type sharedDeadline struct {
-	context.Context
+	context.Context //nolint:containedctx // it is what is shared
 
 	// until is the end of the time in which it is given out.
 	until time.Time
@@ -32,7 +32,7 @@ func (d *deadlines) next(now time.Time) context.Context {
 		return s.Context
 	}
 	// It is ended by its timer alone, since nobody knows who is the last to use it.
-	ctx, cancel := context.WithDeadline(context.Background(), now.Add(d.within))
+	ctx, cancel := context.WithDeadline(context.Background(), now.Add(d.within)) //nolint:forbidigo // of no request: many share it
 	context.AfterFunc(ctx, cancel)
 	s := &sharedDeadline{Context: ctx, until: now.Add(d.within / sharing)}
 	d.shared.Store(s)
@@ -42,7 +42,7 @@ func (d *deadlines) next(now time.Time) context.Context {
 // recording is the context in which an event is recorded: the values are the request's, and the end is not. What was
 // verified is recorded, and the provider's retry gets its answer.
 type recording struct {
-	context.Context
+	context.Context //nolint:containedctx // it is one itself, of two
 
 	request context.Context //nolint:containedctx // its values are passed on, and nothing else
 }

@@ -34,9 +34,13 @@ func TestNobodyWaitsInVain(t *testing.T) {
 		before int
 		waits  bool
 	}{
-		{0, 9, true}, {0, 10, false},
-		{30 * time.Millisecond, 8, true}, {30 * time.Millisecond, 9, false},
-		{100 * time.Millisecond, 1, true}, {100 * time.Millisecond, 2, false}, {151 * time.Millisecond, 0, false},
+		{0, 9, true},
+		{0, 10, false},
+		{30 * time.Millisecond, 8, true},
+		{30 * time.Millisecond, 9, false},
+		{100 * time.Millisecond, 1, true},
+		{100 * time.Millisecond, 2, false},
+		{151 * time.Millisecond, 0, false},
 	} {
 		g := newGate(2, 10, time.Millisecond)
 		g.kept = test.kept

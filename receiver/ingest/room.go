@@ -87,7 +87,7 @@ func (r *room) giveWay(small bool) {
 		return
 	}
 	if others := r.readers.Load() - 1; others > 0 {
-		time.Sleep(min(time.Duration(others)*turn, longestTurn))
+		time.Sleep(min(time.Duration(others)*turn, longestTurn)) //nolint:forbidigo // there is nothing to wait for, and it is short
 		return
 	}
 	runtime.Gosched()

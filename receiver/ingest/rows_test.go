@@ -184,8 +184,10 @@ func TestB43OddShapesPanicNowhere(t *testing.T) {
 			e.settings.Scheme, e.settings.MaxBodyBytes, e.settings.PublicURL = s, 1<<20, "https://hooks.example.com"+path
 		})
 		for _, value := range values {
-			for _, format := range []string{`%s`, `{"event_id":%s}`, `{"id":%s,"type":%[1]s}`, `{"id":"e","event_id":"e","data":%s}`,
-				`{"id":"e","event_id":"e","type":%s,"event_type":%[1]s,"data":{"object":%[1]s,"invoice_id":%[1]s}}`, `{"repository":{"default_branch":%s},"ref":%[1]s}`} {
+			for _, format := range []string{
+				`%s`, `{"event_id":%s}`, `{"id":%s,"type":%[1]s}`, `{"id":"e","event_id":"e","data":%s}`,
+				`{"id":"e","event_id":"e","type":%s,"event_type":%[1]s,"data":{"object":%[1]s,"invoice_id":%[1]s}}`, `{"repository":{"default_branch":%s},"ref":%[1]s}`,
+			} {
 				content := fmt.Sprintf(format, value)
 				w := e.post(signedAs(t, s, content))
 				if w.Code >= 500 {
