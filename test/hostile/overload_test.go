@@ -39,7 +39,7 @@ func TestOverload(t *testing.T) {
 	accepted, refused := &figures{}, &figures{}
 	var acknowledged sync.Map
 	var requests sync.WaitGroup
-	missed, sent := 0, 0
+	var missed, sent int
 	started := time.Now()
 	for sent = 0; time.Since(started) < loaded; sent++ {
 		due := started.Add(time.Duration(float64(sent) / (1.2 * capacity) * float64(time.Second)))

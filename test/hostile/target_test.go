@@ -149,7 +149,11 @@ func (x *target) quiet(t *testing.T) {
 func (x *target) read(log io.Reader, serving chan struct{}) {
 	lines := bufio.NewScanner(log)
 	for lines.Scan() {
-		var entry struct{ Msg, Public, Private string }
+		var entry struct {
+			Msg     string `json:"msg"`
+			Public  string `json:"public"`
+			Private string `json:"private"`
+		}
 		if json.Unmarshal(lines.Bytes(), &entry) == nil && entry.Msg == "Serving" {
 			x.public, x.private = entry.Public, entry.Private
 			close(serving)
