@@ -114,14 +114,17 @@ func Diagnose(c Case, judge Judge) Diagnosis {
 		return d
 	}
 	d.Notes = append(d.Notes, aboutHeaders(base)...)
+	d.Notes = append(d.Notes, aboutSize(base)...)
 	for _, h := range Hypotheses {
-		d.Tried = append(d.Tried, h.Tries)
+		if h.Name != bodyReserialized || len(base.request.Body) <= maxRewritten {
+			d.Tried = append(d.Tried, h.Tries)
+		}
 	}
 	return d
 }
 
 func (d *Diagnosis) test(h Hypothesis, base attempt, c Case, judge Judge, seen map[[sha256.Size]byte]bool) {
-	for _, p := range h.propose(base, c) {
+	for p := range h.propose(base, c) {
 		digest := p.attempt.digest()
 		if seen[digest] {
 			continue
@@ -239,7 +242,11 @@ func (a attempt) withHeader(name string, values ...string) attempt {
 func (a attempt) digest() [sha256.Size]byte {
 	digest := sha256.New()
 	encoder := json.NewEncoder(digest)
-	for _, part := range []any{a.scheme, a.secrets, a.keys, a.request, a.now} {
+	request := *a.request
+	// The body may be large: it is not encoded.
+	request.Body = nil
+	body := sha256.Sum256(a.request.Body)
+	for _, part := range []any{a.scheme, a.secrets, a.keys, request, body, a.now} {
 		// Nothing in here fails to encode, nor does a digest to be written.
 		if err := encoder.Encode(part); err != nil {
 			break

@@ -15,7 +15,7 @@ import (
 
 // headerHypotheses: something between the sender and us changed the headers, or it is another provider's delivery.
 var headerHypotheses = []Hypothesis{
-	{"OtherScheme", "every preset whose header of the signature is there", func(a attempt, c Case) []proposal {
+	{"OtherScheme", "every preset whose header of the signature is there", listed(func(a attempt, c Case) []proposal {
 		var out []proposal
 		for _, name := range scheme.Names() {
 			other, _ := scheme.Preset(name)
@@ -29,8 +29,8 @@ var headerHypotheses = []Hypothesis{
 			out = append(out, proposal{tried, -1, fmt.Sprintf("it is a delivery of the scheme %s: set verification.scheme to that", name)})
 		}
 		return out
-	}},
-	{"HeaderName", "the scheme's headers under the names that gateways give them", func(a attempt, _ Case) []proposal {
+	})},
+	{"HeaderName", "the scheme's headers under the names that gateways give them", listed(func(a attempt, _ Case) []proposal {
 		changed, renamed := a, []string{}
 		for _, name := range readHeaders(a.scheme) {
 			if changed.request.Header.Get(name) != "" {
@@ -50,8 +50,8 @@ var headerHypotheses = []Hypothesis{
 		return []proposal{{
 			changed, -1, "headers came under other names: let the gateway pass them on as they are: " + strings.Join(renamed, ", "),
 		}}
-	}},
-	{"HeaderTwice", "each header once", func(a attempt, _ Case) []proposal {
+	})},
+	{"HeaderTwice", "each header once", listed(func(a attempt, _ Case) []proposal {
 		var out []proposal
 		for _, name := range readHeaders(a.scheme) {
 			for _, value := range a.request.Header.Values(name) {
@@ -62,11 +62,11 @@ var headerHypotheses = []Hypothesis{
 			}
 		}
 		return out
-	}},
-	{"HeaderList", "the signature's header without empty elements and blanks between them", func(a attempt, _ Case) []proposal {
+	})},
+	{"HeaderList", "the signature's header without empty elements and blanks between them", listed(func(a attempt, _ Case) []proposal {
 		return a.editElements(strings.TrimSpace,
 			"the signature's header has blanks or empty elements in it: send it as the scheme says, without them")
-	}},
+	})},
 }
 
 // readHeaders are the names of the headers that a scheme reads, in canonical writing.

@@ -4,6 +4,7 @@
 package doctor
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/hookonce/hookonce/receiver"
@@ -13,7 +14,13 @@ import (
 type Hypothesis struct {
 	// Name is a word for programs; Tries says for people what is tried.
 	Name, Tries string
-	propose     func(a attempt, c Case) []proposal
+	// propose makes one proposal after the other, so that no more bodies are held than are judged.
+	propose func(a attempt, c Case) iter.Seq[proposal]
+}
+
+// listed is for proposals that are small: all of them are made at once.
+func listed(propose func(a attempt, c Case) []proposal) func(attempt, Case) iter.Seq[proposal] {
+	return func(a attempt, c Case) iter.Seq[proposal] { return slices.Values(propose(a, c)) }
 }
 
 // Hypotheses are tried in this order; each is independent of the others.

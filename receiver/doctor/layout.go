@@ -68,6 +68,19 @@ type style struct {
 	sorted  bool
 }
 
+// styles yields all of them.
+func styles(yield func(style) bool) {
+	for _, layout := range layouts {
+		for _, escapes := range escapeStyles {
+			for _, sorted := range []bool{false, true} {
+				if !yield(style{layout: layout, escapes: escapes, sorted: sorted}) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func (s style) String() string {
 	text := s.layout.name
 	if s.sorted {
@@ -125,10 +138,11 @@ func readElement(decoder *jsontext.Decoder, depth int) (*element, error) {
 	return e, nil
 }
 
-func (e *element) write(s style) []byte {
-	var out bytes.Buffer
-	e.writeTo(&out, s, 0)
-	return out.Bytes()
+// write replaces what is in out. It says whether that is the whole document: one that gets too large is given up.
+func (e *element) write(out *bytes.Buffer, s style) bool {
+	out.Reset()
+	e.writeTo(out, s, 0)
+	return out.Len() <= maxWritten
 }
 
 func (e *element) writeTo(out *bytes.Buffer, s style, depth int) {
@@ -147,6 +161,9 @@ func (e *element) writeTo(out *bytes.Buffer, s style, depth int) {
 	}
 	out.WriteByte(begin)
 	for i, at := range e.order(s.sorted) {
+		if out.Len() > maxWritten {
+			return
+		}
 		if i > 0 {
 			out.WriteString("," + s.layout.afterComma)
 		}
@@ -178,7 +195,9 @@ func (e *element) order(sorted bool) []int {
 func newLine(out *bytes.Buffer, l layout, depth int) {
 	if l.indent != "" {
 		out.WriteByte('\n')
-		out.WriteString(strings.Repeat(l.indent, depth))
+		for range depth {
+			out.WriteString(l.indent)
+		}
 	}
 }
 

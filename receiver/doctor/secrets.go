@@ -16,7 +16,7 @@ import (
 
 // secretHypotheses: our secret is damaged, or written in another way than the scheme expects.
 var secretHypotheses = []Hypothesis{
-	{"ExpiredSecret", "secrets that are accepted no more", func(a attempt, _ Case) []proposal {
+	{"ExpiredSecret", "secrets that are accepted no more", listed(func(a attempt, _ Case) []proposal {
 		var out []proposal
 		for i, secret := range a.secrets {
 			if secret.Expired && a.keys[i] != nil {
@@ -28,7 +28,7 @@ var secretHypotheses = []Hypothesis{
 			}
 		}
 		return out
-	}},
+	})},
 	editSecret("SecretLineBreak", "the secret without line breaks",
 		"there is a line break in the secret's file: write it with printf %s instead of echo",
 		func(text string) string { return strings.NewReplacer("\r", "", "\n", "").Replace(text) }),
@@ -59,7 +59,7 @@ var secretHypotheses = []Hypothesis{
 
 // editSecret tries each secret after an edit of its text.
 func editSecret(name, tries, message string, edit func(string) string) Hypothesis {
-	return Hypothesis{name, tries, func(a attempt, _ Case) []proposal {
+	return Hypothesis{name, tries, listed(func(a attempt, _ Case) []proposal {
 		var out []proposal
 		for i, secret := range a.secrets {
 			text := string(scheme.Trim(secret.Text))
@@ -72,7 +72,7 @@ func editSecret(name, tries, message string, edit func(string) string) Hypothesi
 			}
 		}
 		return out
-	}}
+	})}
 }
 
 // keyHypotheses: the sender makes another key of the same secret.
@@ -106,7 +106,7 @@ var keyHypotheses = []Hypothesis{
 }
 
 func otherKey(name, tries, message string, keys func(text []byte) [][]byte) Hypothesis {
-	return Hypothesis{name, tries, func(a attempt, _ Case) []proposal {
+	return Hypothesis{name, tries, listed(func(a attempt, _ Case) []proposal {
 		var out []proposal
 		for i, secret := range a.secrets {
 			for _, key := range keys(scheme.Trim(secret.Text)) {
@@ -116,7 +116,7 @@ func otherKey(name, tries, message string, keys func(text []byte) [][]byte) Hypo
 			}
 		}
 		return out
-	}}
+	})}
 }
 
 // keyPrefixes are those that providers put before their secrets.

@@ -16,8 +16,8 @@ import (
 
 // signatureHypotheses: the sender signs something else, or writes the signature in another way.
 var signatureHypotheses = []Hypothesis{
-	{"Algorithm", "the other hashes: SHA-1, SHA-256, SHA-384, SHA-512", otherAlgorithms},
-	{"SignatureEncoding", "the signature in hexadecimal or base64, whichever the scheme has not", func(a attempt, _ Case) []proposal {
+	{"Algorithm", "the other hashes: SHA-1, SHA-256, SHA-384, SHA-512", listed(otherAlgorithms)},
+	{"SignatureEncoding", "the signature in hexadecimal or base64, whichever the scheme has not", listed(func(a attempt, _ Case) []proposal {
 		other := map[scheme.Encoding]scheme.Encoding{scheme.Hex: scheme.Base64, scheme.Base64: scheme.Hex}[a.scheme.Signature.Encoding]
 		if other == "" {
 			return nil
@@ -25,9 +25,9 @@ var signatureHypotheses = []Hypothesis{
 		changed := a.describing(func(s *scheme.Scheme) { s.Signature.Encoding = other })
 		return []proposal{{changed, -1, fmt.Sprintf("the signature is written in %s, and the scheme expects %s: let the sender change it, "+
 			"or describe it as a scheme HMAC with signature.encoding %s", other, a.scheme.Signature.Encoding, other)}}
-	}},
-	{"SignaturePrefix", "the signature with another prefix or none", otherPrefixes},
-	{"SignatureWriting", "the signature without blanks and quotes, and with its padding", func(a attempt, _ Case) []proposal {
+	})},
+	{"SignaturePrefix", "the signature with another prefix or none", listed(otherPrefixes)},
+	{"SignatureWriting", "the signature without blanks and quotes, and with its padding", listed(func(a attempt, _ Case) []proposal {
 		return a.editElements(func(element string) string {
 			prefix, rest := "", element
 			if cut, found := strings.CutPrefix(strings.TrimSpace(element), a.scheme.Signature.Prefix); found {
@@ -39,9 +39,9 @@ var signatureHypotheses = []Hypothesis{
 			}
 			return prefix + rest
 		}, "the signature's header has blanks, quotes or another writing of base64 in it: send it as the scheme says, without them")
-	}},
-	{"StringToSign", "signatures over the body alone, or with the id or the timestamp before it in another way", otherStrings},
-	{"TimestampUnit", "the timestamp in seconds or milliseconds, whichever the scheme has not", otherUnit},
+	})},
+	{"StringToSign", "signatures over the body alone, or with the id or the timestamp before it in another way", listed(otherStrings)},
+	{"TimestampUnit", "the timestamp in seconds or milliseconds, whichever the scheme has not", listed(otherUnit)},
 }
 
 func otherAlgorithms(a attempt, _ Case) []proposal {

@@ -59,7 +59,7 @@ func portOf(host string) string {
 
 // editURL tries other public URLs, where the scheme signs it.
 func editURL(name, tries string, edits func(u url.URL, host string) []url.URL) Hypothesis {
-	return Hypothesis{name, tries, func(a attempt, c Case) []proposal {
+	return Hypothesis{name, tries, listed(func(a attempt, c Case) []proposal {
 		if !a.scheme.Signs(scheme.PlaceholderURL) {
 			return nil
 		}
@@ -80,7 +80,7 @@ func editURL(name, tries string, edits func(u url.URL, host string) []url.URL) H
 				shown.String(), withoutQuery(a.request.URL))})
 		}
 		return out
-	}}
+	})}
 }
 
 func withoutQuery(given string) string {
