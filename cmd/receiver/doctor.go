@@ -54,9 +54,13 @@ func newDoctor(std streams) *cobra.Command {
 // examine diagnoses deliveries; what is no POST is not signed, and is a handshake that is known or nothing.
 func (c *capture) examine() (doctor.Diagnosis, error) {
 	if c.request.Method == http.MethodPost {
-		return doctor.Diagnose(doctor.Case{
+		d := doctor.Diagnose(doctor.Case{
 			Scheme: c.endpoint.Scheme, Secrets: c.secrets, Request: c.request, Host: c.host, Now: c.now, Tolerance: c.endpoint.Tolerance,
-		}, verify.Verify), nil
+		}, verify.Verify)
+		if c.refused != nil {
+			d = c.refused.before(d)
+		}
+		return d, nil
 	}
 	v, err := c.judge()
 	d := doctor.Diagnosis{
@@ -87,6 +91,22 @@ func (c *capture) diagnose(out io.Writer, asJSON bool) error {
 	return nil
 }
 
+// before puts the refusal before what is to be said of the signature. What was tried in vain is left out: what is refused comes
+// first.
+func (r *refusal) before(d doctor.Diagnosis) doctor.Diagnosis {
+	note := "besides, " + d.Explanation
+	if !d.Verifies {
+		note = fmt.Sprintf("besides, as it is, %s: %s", d.Reason, d.Explanation)
+	}
+	d.Notes = append([]string{note}, d.Notes...)
+	d.Verifies, d.Reason, d.Explanation, d.Tried = false, r.cause, r.explanation, []string{}
+	return d
+}
+
+func isRefusal(reason string) bool {
+	return reason == causeEncoding || reason == causeTooLarge || reason == causeIncomplete
+}
+
 // inWords writes a diagnosis for people.
 func inWords(d doctor.Diagnosis) string {
 	var out strings.Builder
@@ -95,7 +115,10 @@ func inWords(d doctor.Diagnosis) string {
 	} else {
 		fmt.Fprintf(&out, "Rejected, %s: %s.\n", d.Reason, d.Explanation)
 	}
-	if len(d.Findings) > 0 {
+	switch {
+	case len(d.Findings) > 0 && isRefusal(d.Reason):
+		out.WriteString("\nThis alone would make its signature hold:\n")
+	case len(d.Findings) > 0:
 		out.WriteString("\nThis alone would make it verify:\n")
 	}
 	for _, finding := range d.Findings {

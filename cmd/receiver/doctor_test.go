@@ -34,7 +34,16 @@ func TestDoctorSpeaksPlainly(t *testing.T) {
 			[]string{"Rejected, method_not_allowed: it is a GET, which is not signed", "these methods are answered: POST"},
 		},
 		"Cut": {
-			strings.Replace(in, "\n\n", "\nContent-Length: 1000\n\n", 1), captureSecret, nil, exitOK, []string{"Notes:\n  - the body has 78 bytes"},
+			strings.Replace(in, "\n\n", "\nContent-Length: 1000\n\n", 1), captureSecret, nil, exitFailed,
+			[]string{"Rejected, incomplete_body: the body has 78 bytes, and Content-Length says 1000", "Notes:\n  - besides, the signature holds"},
+		},
+		"CutOff": {
+			strings.Replace(in, "\n\n", "\nContent-Length: 78\n\n", 1)[:len(in)-20], captureSecret, nil, exitFailed,
+			[]string{"Rejected, incomplete_body: the body has ", "besides, as it is, bad_signature"},
+		},
+		"Compressed": {
+			strings.Replace(in, "\n\n", "\nContent-Encoding: gzip\n\n", 1), captureSecret, nil, exitFailed,
+			[]string{"Rejected, unsupported_encoding: it has a Content-Encoding"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -93,6 +93,10 @@ func (c *capture) judge() (verdict, error) {
 	if c.request.Method != http.MethodPost {
 		return c.challenge(v)
 	}
+	if c.refused != nil {
+		v.Reason, v.Problems = c.refused.cause, append(v.Problems, c.refused.explanation)
+		return v, nil
+	}
 	var secrets []receiver.Secret
 	for i, secret := range c.secrets {
 		key, err := c.endpoint.Scheme.DecodeSecret(secret.Text)

@@ -52,6 +52,8 @@ type capture struct {
 	request  *receiver.Request
 	host     string
 	now      time.Time
+	// refused is why receivers refuse it before they look at the signature; nil if they do not.
+	refused *refusal
 	// warnings are what is odd about the capture.
 	warnings []string
 }
@@ -135,6 +137,8 @@ func (c *capture) parse(raw []byte) error {
 	if err != nil {
 		return err
 	}
+	c.refused = c.refuse(parsed.Header, declaredLength(parsed), body)
+	c.warnOfPath(parsed.URL)
 	c.host = parsed.Host
 	url := c.endpoint.PublicURL
 	// As in the receiver: the question of a challenge is in the query, whether the rest of the URL is known or not.
@@ -199,21 +203,21 @@ func (c *capture) body(parsed *http.Request, rest []byte) ([]byte, error) {
 		}
 		return body, nil
 	}
-	// net/http has refused what is no length.
-	if parsed.Header.Get("Content-Length") == "" {
+	declared := declaredLength(parsed)
+	if declared < 0 || int64(len(rest)) <= declared {
 		return rest, nil
 	}
-	declared := int(parsed.ContentLength)
-	switch {
-	case len(rest) < declared:
-		c.warnings = append(c.warnings, fmt.Sprintf("the body has %d bytes, and Content-Length says %d: "+
-			"a part of it is missing, or its line ends were changed", len(rest), declared))
-		return rest, nil
-	case len(rest) > declared:
-		c.warnings = append(c.warnings, fmt.Sprintf("there are %d bytes after the body, whose Content-Length is %d; they are left out",
-			len(rest)-declared, declared))
-	}
+	c.warnings = append(c.warnings, fmt.Sprintf("there are %d bytes after the body, whose Content-Length is %d; they are left out",
+		int64(len(rest))-declared, declared))
 	return rest[:declared], nil
+}
+
+// declaredLength is the Content-Length, or -1. net/http has refused what is no length.
+func declaredLength(parsed *http.Request) int64 {
+	if len(parsed.TransferEncoding) > 0 || parsed.Header.Get("Content-Length") == "" {
+		return -1
+	}
+	return parsed.ContentLength
 }
 
 // unchunk decodes a chunked body. Unlike net/http, it takes lines that end in LF alone, as editors leave them.

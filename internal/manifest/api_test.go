@@ -95,6 +95,7 @@ func TestOperatorAndCommandsAgree(t *testing.T) {
 			}
 			want := &manifest.Endpoint{
 				Name: got.Name, Scheme: config.Scheme, Tolerance: time.Duration(config.Tolerance), Schema: config.Schema, Path: config.Path, PublicURL: config.PublicURL,
+				MaxBodyBytes: config.MaxBodyBytes,
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("-operator +commands:\n%s", diff)

@@ -33,6 +33,9 @@ const (
 // DefaultTolerance is the tolerance of an endpoint that says nothing of it.
 const DefaultTolerance = 5 * time.Minute
 
+// DefaultMaxBodyBytes is the size of the largest body that an endpoint reads which says nothing of it: 1 MiB.
+const DefaultMaxBodyBytes = 1 << 20
+
 // DefaultSchema is the schema of the ledger of an endpoint that names none.
 const DefaultSchema = "hookonce"
 
@@ -53,6 +56,8 @@ type Endpoint struct {
 	Schema string
 	// Path that the receivers serve, and the URL that the provider is given; empty if it is not known.
 	Path, PublicURL string
+	// MaxBodyBytes is the size of the largest body that is read.
+	MaxBodyBytes int64
 }
 
 // Parse reads the one WebhookEndpoint among the documents of a YAML or JSON text, or a rendered config.json. The error names
@@ -99,7 +104,7 @@ func fromConfig(text []byte) (*Endpoint, error) {
 	}
 	return &Endpoint{
 		Name: config.Endpoint, Scheme: config.Scheme, Tolerance: time.Duration(config.Tolerance),
-		Schema: config.Schema, Path: config.Path, PublicURL: config.PublicURL,
+		Schema: config.Schema, Path: config.Path, PublicURL: config.PublicURL, MaxBodyBytes: config.MaxBodyBytes,
 	}, nil
 }
 
@@ -191,7 +196,7 @@ func (d *document) endpoint() (*Endpoint, error) {
 	path := spec.Exposure.PathOf(d.Metadata.Name)
 	return &Endpoint{
 		Name: d.name(), Scheme: described, Tolerance: tolerance, Schema: cmp.Or(spec.Database.Schema, DefaultSchema),
-		Path: path, PublicURL: spec.Exposure.PublicURL(path),
+		Path: path, PublicURL: spec.Exposure.PublicURL(path), MaxBodyBytes: cmp.Or(spec.Limits.MaxBodyBytes, DefaultMaxBodyBytes),
 	}, nil
 }
 

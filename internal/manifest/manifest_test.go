@@ -30,10 +30,10 @@ func preset(t *testing.T, name string) scheme.Scheme {
 
 func TestParse(t *testing.T) {
 	paymos := preset(t, scheme.Paymos)
-	want := &manifest.Endpoint{Name: "shop/payments", Scheme: paymos, Tolerance: 5 * time.Minute, Schema: "hookonce", Path: "/webhooks/payments"}
+	want := &manifest.Endpoint{Name: "shop/payments", Scheme: paymos, Tolerance: 5 * time.Minute, Schema: "hookonce", Path: "/webhooks/payments", MaxBodyBytes: 1 << 20}
 	minimal := head + "spec:\n  verification: {scheme: Paymos, secretRef: {name: s, key: k}}\n"
 	public := *want
-	public.Path, public.PublicURL, public.Tolerance = "/in", "https://hooks.example.com/in", time.Minute
+	public.Path, public.PublicURL, public.Tolerance, public.MaxBodyBytes = "/in", "https://hooks.example.com/in", time.Minute, 2048
 	for name, test := range map[string]struct {
 		text string
 		want *manifest.Endpoint
@@ -46,7 +46,7 @@ func TestParse(t *testing.T) {
 		"CRLF":           {strings.ReplaceAll(minimal, "\n", "\r\n"), want},
 		"FromTheCluster": {minimal + "status: {url: x}\n", want},
 		"Exposed": {
-			head + "spec:\n  verification: {scheme: Paymos, tolerance: 1m}\n  exposure: {host: hooks.example.com, path: /in}\n  effects: [{anything: 1}]\n", &public,
+			head + "spec:\n  verification: {scheme: Paymos, tolerance: 1m}\n  exposure: {host: hooks.example.com, path: /in}\n  limits: {maxBodyBytes: 2048}\n  effects: [{anything: 1}]\n", &public,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestRenderedConfigurationIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &manifest.Endpoint{Name: "shop/payments", Scheme: config.Scheme, Tolerance: time.Minute, Schema: "hookonce", Path: "/in", PublicURL: config.PublicURL}
+	want := &manifest.Endpoint{Name: "shop/payments", Scheme: config.Scheme, Tolerance: time.Minute, Schema: "hookonce", Path: "/in", PublicURL: config.PublicURL, MaxBodyBytes: 1}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

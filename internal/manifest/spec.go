@@ -20,7 +20,7 @@ type Spec struct {
 	Effects      json.RawMessage `json:"effects"`
 	Destinations json.RawMessage `json:"destinations"`
 	Retention    json.RawMessage `json:"retention"`
-	Limits       json.RawMessage `json:"limits"`
+	Limits       Limits          `json:"limits"`
 	Receiver     json.RawMessage `json:"receiver"`
 	Suspend      json.RawMessage `json:"suspend"`
 }
@@ -29,6 +29,11 @@ type Spec struct {
 type Database struct {
 	SecretRef json.RawMessage `json:"secretRef"`
 	Schema    string          `json:"schema"`
+}
+
+// Limits bound what a delivery may cost.
+type Limits struct {
+	MaxBodyBytes int64 `json:"maxBodyBytes"`
 }
 
 // Exposure says where the provider reaches the endpoint.
