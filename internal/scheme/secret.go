@@ -66,6 +66,9 @@ func (k Key) Decode(secret []byte) ([]byte, error) {
 		return nil, &SecretProblem{SecretMasked, "the secret is masked, as dashboards show it; copy it with the button that reveals it"}
 	}
 	key, problem := k.decode(encoded)
+	if problem != nil && (k.Encoding == Base64 || k.Encoding == Hex) {
+		problem = k.explain(encoded, problem)
+	}
 	if problem == nil {
 		problem = k.checkLength(len(key))
 	}
@@ -106,6 +109,29 @@ func (k Key) decodeBase64(text string) ([]byte, *SecretProblem) {
 			afterPrefix(k.Prefix) + "; copy it again, whole"}
 	}
 	return key, nil
+}
+
+// explain says of a text behind its prefix, which does not decode, that there are quotes or another prefix in it, if there are;
+// otherwise the problem stays. The _ of a prefix would pass for a character of URL-safe base64.
+func (k Key) explain(text string, problem *SecretProblem) *SecretProblem {
+	if strings.ContainsAny(text, "\"'`") {
+		return &SecretProblem{SecretUndecodable, "the secret has quotes around it, or in it; write it without them"}
+	}
+	prefix := k.Prefix
+	if prefix == "" {
+		prefix = symmetricPrefix
+	}
+	if len(text) < len(prefix) || !strings.EqualFold(text[:len(prefix)], prefix) {
+		return problem
+	}
+	message := fmt.Sprintf("the secret begins with %q twice; write it once", prefix)
+	switch {
+	case text[:len(prefix)] != prefix:
+		message = fmt.Sprintf("the secret's prefix is in capitals; write it as %q", prefix)
+	case k.Prefix == "":
+		message = fmt.Sprintf("the secret begins with %q, and the scheme has no prefix; set key.prefix to that, or remove it", prefix)
+	}
+	return &SecretProblem{SecretWrongPrefix, message}
 }
 
 func afterPrefix(prefix string) string {
@@ -182,10 +208,11 @@ var wrongPrefixes = []struct{ prefix, message string }{
 		"put it into stringData, or encode it once"},
 }
 
-// The prefixes of Standard Webhooks' ed25519 keys.
+// The prefixes of Standard Webhooks' keys: the secret of HMAC schemes, and the two halves of an ed25519 key.
 const (
-	publicPrefix  = "whpk_"
-	privatePrefix = "whsk_"
+	symmetricPrefix = "whsec_"
+	publicPrefix    = "whpk_"
+	privatePrefix   = "whsk_"
 )
 
 func (k Key) inspectPrefix(text string) *SecretProblem {
@@ -193,7 +220,7 @@ func (k Key) inspectPrefix(text string) *SecretProblem {
 	switch k.Prefix {
 	case publicPrefix:
 		needed = "the public key, whpk_..."
-		if strings.HasPrefix(text, "whsec_") {
+		if strings.HasPrefix(text, symmetricPrefix) {
 			return &SecretProblem{SecretWrongPrefix, "the secret begins with \"whsec_\": it is a symmetric secret; this scheme needs " + needed}
 		}
 	case privatePrefix:
