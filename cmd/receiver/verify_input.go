@@ -28,6 +28,8 @@ const (
 	// maxSecretFile is the size of the largest file that is taken for a secret's, in bytes. Keys have at most 1024; the rest is
 	// for what doctor finds around them.
 	maxSecretFile = 64 << 10
+	// maxNow is the last moment that is taken for one in seconds since 1970: year 5138. In milliseconds it is in 1973.
+	maxNow = 99_999_999_999
 )
 
 // captureFlags say what a delivery is judged by.
@@ -70,6 +72,10 @@ func (f *captureFlags) read(in io.Reader) (*capture, error) {
 func (f *captureFlags) readAll(in io.Reader) (*capture, error) {
 	if f.endpoint == "" || len(f.secretFiles)+len(f.formerOne) == 0 {
 		return nil, errors.New("--endpoint and --secret-file are required")
+	}
+	if f.now < 0 || f.now > maxNow {
+		return nil, fmt.Errorf("--now %d is no moment in seconds since 1970: it must be from 1 to %d; milliseconds have three digits more",
+			f.now, int64(maxNow))
 	}
 	c := &capture{now: time.Now()}
 	if f.now != 0 {

@@ -239,6 +239,14 @@ func TestVerifyAndDoctorNameMistakes(t *testing.T) {
 		"another kind":   {"", "kind: there is no WebhookEndpoint", []string{"--endpoint", writeFile(t, "kind: Secret\n"), "--secret-file", secret}},
 		"no request":     {"", "no raw HTTP/1.1 request", []string{"--endpoint", endpoint, "--secret-file", secret}},
 		"only a body":    {captureBody, "no raw HTTP/1.1 request", []string{"--endpoint", endpoint, "--secret-file", secret}},
+		"negative moment": {"", "--now -1 is no moment in seconds", []string{"--endpoint", endpoint, "--secret-file", secret, "--now", "-1"}},
+		"milliseconds": {
+			"", "--now 1700000000000 is no moment in seconds", []string{"--endpoint", endpoint, "--secret-file", secret, "--now", "1700000000000"},
+		},
+		"misspelled reference": {
+			"", "spec.verification.secretRef.nam: there is no such field; known are key, name",
+			[]string{"--endpoint", manifestOf(t, "scheme: Paymos, secretRef: {nam: s, key: k}"), "--secret-file", secret},
+		},
 		"not chunked": {
 			"POST / HTTP/1.1\nHost: x\nTransfer-Encoding: chunked\n\n{}", "not chunked", []string{"--endpoint", endpoint, "--secret-file", secret},
 		},

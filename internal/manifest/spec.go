@@ -27,8 +27,14 @@ type Spec struct {
 
 // Database names the Postgres that holds the ledger.
 type Database struct {
-	SecretRef json.RawMessage `json:"secretRef"`
-	Schema    string          `json:"schema"`
+	SecretRef SecretKeyReference `json:"secretRef"`
+	Schema    string             `json:"schema"`
+}
+
+// SecretKeyReference names one key of a Secret.
+type SecretKeyReference struct {
+	Name string `json:"name"`
+	Key  string `json:"key"`
 }
 
 // Limits bound what a delivery may cost.
@@ -81,13 +87,13 @@ func (d Duration) or(fallback time.Duration) (time.Duration, error) {
 
 // Verification says how a delivery proves that it comes from the provider.
 type Verification struct {
-	SchemeName string            `json:"scheme"`
-	SecretRef  json.RawMessage   `json:"secretRef"`
-	Tolerance  Duration          `json:"tolerance"`
-	Overlap    Duration          `json:"overlap"`
-	BodyReuse  string            `json:"bodyReuse"`
-	Handshake  *HandshakeOptions `json:"handshake"`
-	HMAC       *HMACScheme       `json:"hmac"`
+	SchemeName string             `json:"scheme"`
+	SecretRef  SecretKeyReference `json:"secretRef"`
+	Tolerance  Duration           `json:"tolerance"`
+	Overlap    Duration           `json:"overlap"`
+	BodyReuse  string             `json:"bodyReuse"`
+	Handshake  *HandshakeOptions  `json:"handshake"`
+	HMAC       *HMACScheme        `json:"hmac"`
 }
 
 // HandshakeOptions says what the answers to a provider's questions need.
