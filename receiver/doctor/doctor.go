@@ -103,6 +103,7 @@ func Diagnose(c Case, judge Judge) Diagnosis {
 	for _, i := range sortedKeys(problems) {
 		d.Notes = append(d.Notes, fmt.Sprintf("secret %d cannot be used as it is: %s", i, problems[i]))
 	}
+	d.Notes = append(d.Notes, aboutPublicKeys(base)...)
 	if base.settleClock(&d, judge) {
 		return d
 	}
@@ -114,6 +115,7 @@ func Diagnose(c Case, judge Judge) Diagnosis {
 		return d
 	}
 	d.Notes = append(d.Notes, aboutHeaders(base)...)
+	d.Notes = append(d.Notes, aboutQuery(base)...)
 	d.Notes = append(d.Notes, aboutSize(base)...)
 	for _, h := range Hypotheses {
 		if h.Name != bodyReserialized || len(base.request.Body) <= maxRewritten {

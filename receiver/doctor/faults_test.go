@@ -111,6 +111,7 @@ var faults = []fault{
 	{"encoded twice with its line break", scheme.Paymos, rawText, nil, edit(func(s string) string { return encoded(s + "\n") }), "SecretEncodedTwice"},
 	{"no padding", scheme.StandardWebhooks, svixOfText, nil, edit(func(s string) string { return strings.TrimRight(s, "=") }), "SecretBase64Writing"},
 	{"prefix twice", scheme.StandardWebhooks, whsecText, nil, edit(around("whsec_", "")), "SecretPrefix"},
+	{"prefix twice in a raw secret", scheme.Stripe, "whsec_" + rawText, nil, edit(around("whsec_", "")), "SecretPrefix"},
 	{"prefix in capitals", scheme.StandardWebhooks, whsecText, nil, edit(func(s string) string { return strings.Replace(s, "whsec_", "WHSEC_", 1) }), "SecretPrefix"},
 	{"expired", scheme.Paymos, rawText, nil, func(f *fixture) {
 		f.c.Secrets = []doctor.Secret{{Text: []byte("the-current-signing-secret")}, {Text: f.c.Secrets[0].Text, Expired: true}}
@@ -118,6 +119,7 @@ var faults = []fault{
 
 	{"key is the text", scheme.StandardWebhooks, whsecText, func(f *fixture) { f.key = []byte(whsecText) }, nil, "KeyIsText"},
 	{"key is the text after whsec_", scheme.StandardWebhooks, whsecText, func(f *fixture) { f.key = []byte(whsecText[6:]) }, nil, "KeyIsTextWithoutPrefix"},
+	{"key is the text after a raw whsec_", scheme.Stripe, "whsec_" + rawText, func(f *fixture) { f.key = []byte(rawText) }, nil, "KeyIsTextWithoutPrefix"},
 	{"key is decoded base64", scheme.Paymos, whsecText, func(f *fixture) { f.key, _ = base64.StdEncoding.DecodeString(whsecText[6:]) }, nil, "KeyIsBase64"},
 	{"key is decoded hexadecimal", scheme.GitHub, hexText, func(f *fixture) { f.key, _ = hex.DecodeString(hexText) }, nil, "KeyIsHex"},
 	{"key has a line break", scheme.Paymos, rawText, func(f *fixture) { f.key = []byte(rawText + "\n") }, nil, "SenderLineBreak"},
@@ -127,6 +129,10 @@ var faults = []fault{
 	{"SHA-1", scheme.GitHub, rawText, signs(scheme.SHA1), nil, "Algorithm"},
 	{"SHA-512", scheme.Paymos, rawText, signs(scheme.SHA512), nil, "Algorithm"},
 	{"SHA-1 by name", scheme.GitHub, rawText, func(f *fixture) { signs(scheme.SHA1)(f); f.scheme.Signature.Prefix = "sha1=" }, nil, "Algorithm"},
+	{"SHA-1 in its own header", scheme.GitHub, rawText, func(f *fixture) {
+		signs(scheme.SHA1)(f)
+		f.scheme.Signature.Header, f.scheme.Signature.Prefix = "X-Hub-Signature", "sha1="
+	}, nil, "SignatureLegacy"},
 	{"base64 for hexadecimal", scheme.Paymos, rawText, func(f *fixture) { f.scheme.Signature.Encoding = scheme.Base64 }, nil, "SignatureEncoding"},
 	{"hexadecimal for base64", scheme.StandardWebhooks, whsecText, func(f *fixture) { f.scheme.Signature.Encoding = scheme.Hex }, nil, "SignatureEncoding"},
 	{"no prefix", scheme.GitHub, rawText, func(f *fixture) { f.scheme.Signature.Prefix = "" }, nil, "SignaturePrefix"},
@@ -141,6 +147,7 @@ var faults = []fault{
 	}, "StringToSign"},
 	{"colon for a dot", scheme.Paymos, rawText, signsText("{timestamp}:{body}"), nil, "StringToSign"},
 	{"the id is not signed", scheme.StandardWebhooks, whsecText, signsText("{timestamp}.{body}"), nil, "StringToSign"},
+	{"the timestamp before the id", scheme.StandardWebhooks, whsecText, signsText("{timestamp}.{id}.{body}"), nil, "StringToSign"},
 	{"milliseconds", scheme.Paymos, rawText, func(f *fixture) { f.scheme.Timestamp.Unit = scheme.Milliseconds }, nil, "TimestampUnit"},
 	{"seconds", scheme.HubSpot, rawText, func(f *fixture) { f.scheme.Timestamp.Unit = scheme.Seconds }, nil, "TimestampUnit"},
 	{"old", scheme.Paymos, rawText, func(f *fixture) { f.at = now.Add(-301 * time.Second) }, nil, "TimestampSkew"},
@@ -181,5 +188,8 @@ var faults = []fault{
 	{"slash at the end", scheme.Square, rawText, sentURL(publicURL + "/"), nil, "URLTrailingSlash"},
 	{"port", scheme.Square, rawText, sentURL("https://hooks.example.com:443/webhooks/payments"), nil, "URLPort"},
 	{"query", scheme.Square, rawText, nil, func(f *fixture) { f.c.Request.URL += "?a=1" }, "URLQuery"},
+	{"query lost", scheme.Square, rawText, sentURL(publicURL + "?a=1"), func(f *fixture) {
+		f.c.Request.Header.Set("X-Original-Uri", "/webhooks/payments?a=1")
+	}, "URLQuery"},
 	{"host", scheme.Square, rawText, sentURL("https://other.example.com/webhooks/payments"), func(f *fixture) { f.c.Host = "other.example.com" }, "URLHost"},
 }

@@ -113,6 +113,10 @@ func aboutHeaders(a attempt) []string {
 		}
 	}
 	var notes []string
+	if legacy, only := a.onlyLegacy(); only {
+		notes = append(notes, fmt.Sprintf("it has only the older header %s, with SHA-1, and not %s: let the provider send the latter; "+
+			"with these secrets it does not verify so either", legacy, a.scheme.Signature.Header))
+	}
 	for _, header := range slices.Sorted(maps.Keys(senders)) {
 		notes = append(notes, fmt.Sprintf("it has the header %s, which %s sends, but with these secrets it does not verify so either",
 			header, strings.Join(senders[header], ", ")))

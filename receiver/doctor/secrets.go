@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -46,15 +47,20 @@ var secretHypotheses = []Hypothesis{
 		"the secret was encoded twice, as base64 of what it should be: put it into stringData, or encode it once", fromBase64),
 	editSecret("SecretBase64Writing", "the secret in standard base64 with its padding",
 		"the secret is in another writing of base64: write it with + and / and with = at the end", standardBase64),
-	editSecret("SecretPrefix", "the secret with the scheme's prefix removed once more, or in another case",
-		"the secret has its prefix twice or in capital letters: write it once, as the provider shows it",
-		func(text string) string {
-			rest := text
-			for len(rest) >= len("whsec_") && strings.EqualFold(rest[:len("whsec_")], "whsec_") {
-				rest = rest[len("whsec_"):]
-			}
-			return rest
-		}),
+	editSecret("SecretPrefix", "the secret with its prefix once, in small letters",
+		"the secret has its prefix twice or in capital letters: write it once, as the provider shows it", onePrefix),
+}
+
+// onePrefix writes a prefix that is there twice, or in capitals, as it should be.
+func onePrefix(text string) string {
+	rest := text
+	for len(rest) >= len(symmetricPrefix) && strings.EqualFold(rest[:len(symmetricPrefix)], symmetricPrefix) {
+		rest = rest[len(symmetricPrefix):]
+	}
+	if rest == text {
+		return text
+	}
+	return symmetricPrefix + rest
 }
 
 // editSecret tries each secret after an edit of its text.
@@ -81,7 +87,8 @@ var keyHypotheses = []Hypothesis{
 		"a scheme HMAC with key.encoding Raw accepts that, or let the sender decode it",
 		func(text []byte) [][]byte { return [][]byte{text} }),
 	otherKey("KeyIsTextWithoutPrefix", "the secret's text without its prefix as the key",
-		"the sender signs with the secret's text without its prefix: a scheme HMAC with key.encoding Raw and key.prefix accepts that",
+		"the sender signs with the secret's text without its prefix, such as whsec_: let it sign with the whole text; "+
+			"a scheme HMAC with key.encoding Raw and key.prefix accepts that",
 		func(text []byte) [][]byte { return [][]byte{withoutPrefix(text)} }),
 	otherKey("KeyIsBase64", "the secret decoded from base64 as the key",
 		"the sender decodes the secret from base64, and the scheme takes its text: "+
@@ -109,6 +116,10 @@ func otherKey(name, tries, message string, keys func(text []byte) [][]byte) Hypo
 	return Hypothesis{name, tries, listed(func(a attempt, _ Case) []proposal {
 		var out []proposal
 		for i, secret := range a.secrets {
+			if isPublic(secret) {
+				// Everybody may know it: what is signed so proves nothing, and nobody is told to accept it.
+				continue
+			}
 			for _, key := range keys(scheme.Trim(secret.Text)) {
 				if len(key) > 0 {
 					out = append(out, proposal{a.withKey(i, key), i, message})
@@ -119,8 +130,34 @@ func otherKey(name, tries, message string, keys func(text []byte) [][]byte) Hypo
 	})}
 }
 
-// keyPrefixes are those that providers put before their secrets.
-var keyPrefixes = []string{"whsec_", "whpk_"}
+// The prefixes that providers put before their secrets and their public keys.
+const (
+	symmetricPrefix = "whsec_"
+	publicPrefix    = "whpk_"
+)
+
+var keyPrefixes = []string{symmetricPrefix, publicPrefix}
+
+// isPublic says whether a secret is the public key of a sender that signs with ed25519.
+func isPublic(secret Secret) bool {
+	return bytes.HasPrefix(bytes.TrimLeft(secret.Text, " \t\r\n\"'`"), []byte(publicPrefix))
+}
+
+// aboutPublicKeys says which scheme the public keys among the secrets are for.
+func aboutPublicKeys(a attempt) []string {
+	if a.scheme.Signature.Algorithm == scheme.Ed25519 {
+		return nil
+	}
+	var notes []string
+	for i, secret := range a.secrets {
+		if isPublic(secret) {
+			notes = append(notes, fmt.Sprintf("secret %d is a public key, which belongs to the scheme %s: set verification.scheme to that, "+
+				"or take the symmetric secret, whsec_...; a public key is no key of HMAC, since everybody who knows it could sign",
+				i, scheme.StandardWebhooksEd25519))
+		}
+	}
+	return notes
+}
 
 func withoutPrefix(text []byte) []byte {
 	for _, prefix := range keyPrefixes {

@@ -17,6 +17,18 @@ import (
 // signatureHypotheses: the sender signs something else, or writes the signature in another way.
 var signatureHypotheses = []Hypothesis{
 	{"Algorithm", "the other hashes: SHA-1, SHA-256, SHA-384, SHA-512", listed(otherAlgorithms)},
+	{"SignatureLegacy", "the older header of the signature, with SHA-1", listed(func(a attempt, _ Case) []proposal {
+		legacy, only := a.onlyLegacy()
+		if !only {
+			return nil
+		}
+		changed := a.describing(func(s *scheme.Scheme) {
+			s.Signature.Header, s.Signature.Prefix, s.Signature.Algorithm = legacy, "sha1=", scheme.SHA1
+		})
+		return []proposal{{changed, -1, fmt.Sprintf("it has only the older header %s, with SHA-1, and not %s: let the provider send the latter, "+
+			"or, if it cannot, describe a scheme HMAC with signature.header %s and signature.algorithm SHA1, which is weak",
+			legacy, a.scheme.Signature.Header, legacy)}}
+	})},
 	{"SignatureEncoding", "the signature in hexadecimal or base64, whichever the scheme has not", listed(func(a attempt, _ Case) []proposal {
 		other := map[scheme.Encoding]scheme.Encoding{scheme.Hex: scheme.Base64, scheme.Base64: scheme.Hex}[a.scheme.Signature.Encoding]
 		if other == "" {
@@ -42,6 +54,13 @@ var signatureHypotheses = []Hypothesis{
 	})},
 	{"StringToSign", "signatures over the body alone, or with the id or the timestamp before it in another way", listed(otherStrings)},
 	{"TimestampUnit", "the timestamp in seconds or milliseconds, whichever the scheme has not", listed(otherUnit)},
+}
+
+// onlyLegacy returns the name of the header that was before the scheme's, as X-Hub-Signature was before X-Hub-Signature-256, if it
+// is there and the scheme's is not.
+func (a attempt) onlyLegacy() (string, bool) {
+	legacy, found := strings.CutSuffix(a.scheme.Signature.Header, "-256")
+	return legacy, found && !carries(a.request.Header, a.scheme) && a.request.Header.Get(legacy) != ""
 }
 
 func otherAlgorithms(a attempt, _ Case) []proposal {
@@ -107,7 +126,8 @@ func otherStrings(a attempt, _ Case) []proposal {
 	for _, text := range []string{
 		"{body}", "{timestamp}.{body}", "{timestamp}:{body}", "{timestamp},{body}", "{timestamp}{body}",
 		"{body}{timestamp}", "{body}.{timestamp}",
-		"v0:{timestamp}:{body}", "{id}.{timestamp}.{body}", "{url}{body}", "{method}{url}{body}", "{method}{url}{body}{timestamp}",
+		"v0:{timestamp}:{body}", "{id}.{timestamp}.{body}", "{timestamp}.{id}.{body}",
+		"{url}{body}", "{method}{url}{body}", "{method}{url}{body}{timestamp}",
 	} {
 		changed := a.describing(func(s *scheme.Scheme) {
 			s.StringToSign = text

@@ -35,10 +35,7 @@ var urlHypotheses = []Hypothesis{
 		}
 		return out
 	}),
-	editURL("URLQuery", "the URL without its query", func(u url.URL, _ string) []url.URL {
-		u.RawQuery = ""
-		return []url.URL{u}
-	}),
+	{"URLQuery", "the URL without its query, or with the one that a proxy says it had", listed(otherQuery)},
 	editURL("URLHost", "the URL with the host that the request was sent to", func(u url.URL, host string) []url.URL {
 		if host == "" {
 			return nil
@@ -48,6 +45,37 @@ var urlHypotheses = []Hypothesis{
 		other.Scheme = map[string]string{"http": "https", "https": "http"}[u.Scheme]
 		return []url.URL{u, other}
 	}),
+}
+
+// originalURIs are headers in which proxies say what they were asked for.
+var originalURIs = []string{"X-Original-Uri", "X-Original-Url", "X-Forwarded-Uri", "X-Rewrite-Url"}
+
+func otherQuery(a attempt, _ Case) []proposal {
+	if !a.scheme.Signs(scheme.PlaceholderURL) || a.request.URL == "" {
+		return nil
+	}
+	plain, _, found := strings.Cut(a.request.URL, "?")
+	if found {
+		return []proposal{{a.withURL(plain), -1, fmt.Sprintf("the provider signed the URL %s without a query, and the request came with one: "+
+			"a proxy added it; pass the request on as it is", plain)}}
+	}
+	var out []proposal
+	for _, name := range originalURIs {
+		if _, query, found := strings.Cut(a.request.Header.Get(name), "?"); found {
+			out = append(out, proposal{a.withURL(plain + "?" + query), -1, fmt.Sprintf("the provider signed the URL with a query, "+
+				"which is in the header %s and not in the request: a proxy removed it; pass the query on", name)})
+		}
+	}
+	return out
+}
+
+// aboutQuery says that a query may be missing, which nobody can guess.
+func aboutQuery(a attempt) []string {
+	if !a.scheme.Signs(scheme.PlaceholderURL) || a.request.URL == "" || strings.Contains(a.request.URL, "?") {
+		return nil
+	}
+	return []string{"the scheme signs the URL with its query, and the request has none: if the URL at the provider has one, " +
+		"a proxy removed it; let it pass the query on"}
 }
 
 func portOf(host string) string {
