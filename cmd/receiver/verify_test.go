@@ -232,13 +232,13 @@ func TestVerifyAndDoctorNameMistakes(t *testing.T) {
 		in, want string
 		args     []string
 	}{
-		"no endpoint":    {"", "--endpoint and --secret-file are required", []string{"--secret-file", secret}},
-		"no secret":      {"", "--endpoint and --secret-file are required", []string{"--endpoint", endpoint}},
-		"no such secret": {"", "no such file", []string{"--endpoint", endpoint, "--secret-file", secret + "x"}},
-		"unknown field":  {"", "spec.verification.sheme: there is no such field", []string{"--endpoint", manifestOf(t, "sheme: Paymos"), "--secret-file", secret}},
-		"another kind":   {"", "kind: there is no WebhookEndpoint", []string{"--endpoint", writeFile(t, "kind: Secret\n"), "--secret-file", secret}},
-		"no request":     {"", "no raw HTTP/1.1 request", []string{"--endpoint", endpoint, "--secret-file", secret}},
-		"only a body":    {captureBody, "no raw HTTP/1.1 request", []string{"--endpoint", endpoint, "--secret-file", secret}},
+		"no endpoint":     {"", "--endpoint and --secret-file are required", []string{"--secret-file", secret}},
+		"no secret":       {"", "--endpoint and --secret-file are required", []string{"--endpoint", endpoint}},
+		"no such secret":  {"", "no such file", []string{"--endpoint", endpoint, "--secret-file", secret + "x"}},
+		"unknown field":   {"", "spec.verification.sheme: there is no such field", []string{"--endpoint", manifestOf(t, "sheme: Paymos"), "--secret-file", secret}},
+		"another kind":    {"", "kind: there is no WebhookEndpoint", []string{"--endpoint", writeFile(t, "kind: Secret\n"), "--secret-file", secret}},
+		"no request":      {"", "no raw HTTP/1.1 request", []string{"--endpoint", endpoint, "--secret-file", secret}},
+		"only a body":     {captureBody, "no raw HTTP/1.1 request", []string{"--endpoint", endpoint, "--secret-file", secret}},
 		"negative moment": {"", "--now -1 is no moment in seconds", []string{"--endpoint", endpoint, "--secret-file", secret, "--now", "-1"}},
 		"milliseconds": {
 			"", "--now 1700000000000 is no moment in seconds", []string{"--endpoint", endpoint, "--secret-file", secret, "--now", "1700000000000"},
