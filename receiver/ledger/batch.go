@@ -19,6 +19,8 @@ import (
 // batch is the events of one transaction, and what it is sent with. It is used again and again.
 type batch struct {
 	taken []*waiting
+	// held are the keys that the queue holds for the batch.
+	held []claimKey
 	// sent are those whose claims are tried, and behind those that share an id or a body with one of them: they cannot win.
 	sent, behind []*waiting
 	keys         map[claimKey]struct{}
@@ -91,6 +93,17 @@ func (b *batch) answerBy(now time.Time) time.Time {
 	for _, w := range b.sent {
 		if commitBy := w.sendBy.Add(commitReserve); commitBy.Before(by) {
 			by = commitBy
+		}
+	}
+	return by
+}
+
+// sendBy is when the first of what was taken must have been sent.
+func (b *batch) sendBy() time.Time {
+	by := wallClock().Add(recordTimeout)
+	for _, w := range b.taken {
+		if w.sendBy.Before(by) {
+			by = w.sendBy
 		}
 	}
 	return by

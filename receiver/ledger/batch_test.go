@@ -222,7 +222,8 @@ func TestWhoWaitsForABatchMayLeaveUntilItIsTaken(t *testing.T) {
 	f := newFixture(t)
 	f.exec(waitAtClaim)
 	gate := f.closeGate()
-	l := f.open()
+	// Another writer, which the time calls for, finds no connection.
+	l := f.open(func(o *ledger.Options) { o.MaxConns = 1 })
 	ctx, disconnect := context.WithCancel(t.Context())
 	taken := make(chan outcome, 1)
 	go func() {

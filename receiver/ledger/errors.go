@@ -113,6 +113,15 @@ func rolledBack(err error) bool {
 	return errors.As(err, &pgErr) && pgErr.SeverityUnlocalized != severityFatal && !strings.HasPrefix(pgErr.Code, "08")
 }
 
+// undone says that the transaction is rolled back for certain, although its commit has been sent. The server itself says so
+// with any error about a statement before the commit; a pooler may say it of a connection that it has lost.
+func (c *connection) undone(err error, beforeCommit bool) bool {
+	if rolledBack(err) || notSent(err) {
+		return true
+	}
+	return beforeCommit && c.direct() && database.Code(err) != ""
+}
+
 // notSent says that nothing of what was to be sent has been.
 func notSent(err error) bool { return pgconn.SafeToRetry(err) }
 

@@ -121,6 +121,9 @@ func Open(ctx context.Context, options Options) (*Ledger, error) {
 	l := &Ledger{
 		options: options, sql: sql, settings: sessionSettings(lockTimeout), batchSettings: sessionSettings(batchLockTimeout),
 	}
+	// Writers work for many requests, so they have nothing of the context of one.
+	own := context.WithoutCancel(ctx)
+	l.queue.write = func() { l.write(own) }
 	l.db, err = openSource(ctx, options)
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)

@@ -41,6 +41,9 @@ type waiting struct {
 	// sendBy is when the event must have been sent, so that the commit's share of its time is left.
 	sendBy time.Time
 
+	// taken says that a batch has it; the queue's lock guards it.
+	taken bool
+
 	receipt receiver.Receipt
 	err     error
 	// done has one place, so that nobody waits to put the outcome in.
@@ -53,9 +56,14 @@ type queue struct {
 	mu      sync.Mutex
 	waiting []*waiting
 	writers int
+	// busy are the keys of the batches under way. A copy of one of their events waits for the end of its batch here: in the
+	// database it would make its own batch wait.
+	busy map[claimKey]struct{}
 	// took is when the last batch was taken.
 	took   time.Time
 	closed bool
+	// write is what a writer does.
+	write func()
 	// running are the writers; close waits for them.
 	running sync.WaitGroup
 	pool    sync.Pool
@@ -80,20 +88,26 @@ func (q *queue) put(w *waiting) {
 // wallClock is the clock that deadlines of contexts and timers go by, which Options.Now is not.
 func wallClock() time.Time { return time.Now() } //nolint:forbidigo // what deadlines of contexts are measured with
 
-// add puts an event into the queue, and says whether another writer is needed, which the caller then starts.
-func (q *queue) add(w *waiting) (start bool, err error) {
+// add puts an event into the queue, and starts another writer if one is needed.
+func (q *queue) add(w *waiting) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
-		return false, errClosed
+		return errClosed
 	}
 	q.waiting = append(q.waiting, w)
-	if !q.another() {
-		return false, nil
+	q.start(w)
+	return nil
+}
+
+// start starts another writer if the event needs one.
+func (q *queue) start(w *waiting) {
+	if !q.another() || q.held(w) {
+		return
 	}
 	q.writers++
 	q.running.Add(1)
-	return true, nil
+	go q.write()
 }
 
 // another says whether the writers there are do not suffice.
@@ -105,6 +119,26 @@ func (q *queue) another() bool {
 		return false
 	}
 	return (q.writers == 1 && len(q.waiting) >= crowd) || wallClock().Sub(q.took) > patience
+}
+
+// held says that a batch under way has a key of the event. Its writer looks again when that is done.
+func (q *queue) held(w *waiting) bool {
+	_, held := q.busy[w.key]
+	if !held && w.event.ClaimBody {
+		_, held = q.busy[w.body]
+	}
+	return held
+}
+
+// remind starts another writer for an event that has waited for a while; it says false if a batch has it.
+func (q *queue) remind(w *waiting) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if w.taken {
+		return false
+	}
+	q.start(w)
+	return true
 }
 
 // withdraw takes an event out again; it says false if a batch has it.
@@ -123,31 +157,66 @@ func (q *queue) withdraw(w *waiting) bool {
 func (q *queue) more() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.waiting) > 0 {
-		return true
+	for _, w := range q.waiting {
+		if !q.held(w) {
+			return true
+		}
 	}
 	q.writers--
 	q.running.Done()
 	return false
 }
 
-// take moves events to batch, in their order: as many as one may hold, and at least one if there is any.
-func (q *queue) take(batch []*waiting) []*waiting {
+// take moves events to batch, in their order: as many as one may hold, and at least one if there is any that no batch under
+// way holds. Their keys are busy from then on, until release.
+func (q *queue) take(b *batch) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.took = wallClock()
-	size := 0
+	b.taken = b.taken[:0]
+	size, left, full := 0, q.waiting[:0], false
 	for _, w := range q.waiting {
-		size += len(w.event.Body) + len(w.event.Payload)
-		if len(batch) == maxBatchEvents || (len(batch) > 0 && size > maxBatchBytes) {
-			break
+		if !full && !q.held(w) {
+			size += len(w.event.Body) + len(w.event.Payload)
+			full = len(b.taken) == maxBatchEvents || (len(b.taken) > 0 && size > maxBatchBytes)
+			if !full {
+				w.taken = true
+				b.taken = append(b.taken, w)
+				continue
+			}
 		}
-		batch = append(batch, w)
+		left = append(left, w)
 	}
-	left := copy(q.waiting, q.waiting[len(batch):])
-	clear(q.waiting[left:])
-	q.waiting = q.waiting[:left]
-	return batch
+	clear(q.waiting[len(left):])
+	q.waiting = left
+	q.hold(b)
+}
+
+// hold makes the keys of what was taken busy. The batch keeps them: who waits for an event may have used it for another by
+// the time of release.
+func (q *queue) hold(b *batch) {
+	if q.busy == nil {
+		q.busy = map[claimKey]struct{}{}
+	}
+	b.held = b.held[:0]
+	for _, w := range b.taken {
+		b.held = append(b.held, w.key)
+		if w.event.ClaimBody {
+			b.held = append(b.held, w.body)
+		}
+	}
+	for _, key := range b.held {
+		q.busy[key] = struct{}{}
+	}
+}
+
+// release is for when all events of the batch have their outcome.
+func (q *queue) release(b *batch) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, key := range b.held {
+		delete(q.busy, key)
+	}
 }
 
 // close lets nothing more in, and waits until what is in is done.
@@ -160,19 +229,29 @@ func (q *queue) close() {
 
 // wait returns when the event is done, or has been withdrawn because ctx ended or its time was up before a batch had it.
 func (q *queue) wait(ctx context.Context, w *waiting) error {
-	w.timer.Reset(w.sendBy.Sub(wallClock()))
-	var err error
-	select {
-	case <-w.done:
+	for {
+		left := w.sendBy.Sub(wallClock())
+		w.timer.Reset(min(left, patience))
+		var err error
+		select {
+		case <-w.done:
+			return w.err
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-w.timer.C:
+			if left > patience {
+				if q.remind(w) {
+					continue
+				}
+				<-w.done
+				return w.err
+			}
+			err = context.DeadlineExceeded
+		}
+		if q.withdraw(w) {
+			return unavailable("wait for a batch", err)
+		}
+		<-w.done
 		return w.err
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-w.timer.C:
-		err = context.DeadlineExceeded
 	}
-	if q.withdraw(w) {
-		return unavailable("wait for a batch", err)
-	}
-	<-w.done
-	return w.err
 }

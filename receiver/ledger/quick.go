@@ -133,7 +133,7 @@ func (q *quick) send(ctx context.Context, steps []step) error {
 
 // judge says what an error means, by the step that failed.
 func (q *quick) judge(err error, failed, commit int) error {
-	if !q.r.undone(err, failed < commit) {
+	if !q.r.conn.undone(err, failed < commit) {
 		return &unknownOutcomeError{err: err}
 	}
 	switch code := database.Code(err); {
@@ -147,15 +147,6 @@ func (q *quick) judge(err error, failed, commit int) error {
 		}
 	}
 	return fmt.Errorf("record: %w", err)
-}
-
-// undone says that the transaction is rolled back for certain, although its commit has been sent. The server itself says so
-// with any error about a statement before the commit; a pooler may say it of a connection that it has lost.
-func (r *recording) undone(err error, beforeCommit bool) bool {
-	if rolledBack(err) || notSent(err) {
-		return true
-	}
-	return beforeCommit && r.conn.direct() && database.Code(err) != ""
 }
 
 // recordedQuickly tries, and leaves the connection as it was found if the event is to be recorded step by step.

@@ -23,6 +23,8 @@ func (l *Ledger) sendBatch(ctx context.Context, conn *connection, b *batch) erro
 	if len(b.sent) == 0 {
 		return nil
 	}
+	ctx, cancel := context.WithDeadline(ctx, b.answerBy(now))
+	defer cancel()
 	scope, err := l.endpoint(ctx, conn)
 	if err != nil {
 		return err
@@ -30,8 +32,6 @@ func (l *Ledger) sendBatch(ctx context.Context, conn *connection, b *batch) erro
 	if err := b.fill(l.options.Endpoint, l.scopeName(), scope, l.options.Now()); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithDeadline(ctx, b.answerBy(now))
-	defer cancel()
 	won, err := l.commitBatch(ctx, conn, b)
 	if err != nil {
 		return err
@@ -107,9 +107,12 @@ func (l *Ledger) commitBatch(ctx context.Context, conn *connection, b *batch) (w
 		// Triggers of the user's may warn as they like, until here.
 		name: "hookonce_commit", text: commitStatement, before: conn.forgetWarning,
 	}}
-	tag, _, err := conn.run(ctx, steps[:])
+	tag, failed, err := conn.run(ctx, steps[:])
 	if err != nil {
-		return nil, sent(err)
+		if conn.undone(err, failed < len(steps)-1) {
+			return nil, fmt.Errorf("commit a batch: %w", err)
+		}
+		return nil, &unknownOutcomeError{err: err}
 	}
 	if err := conn.warning(); err != nil {
 		return nil, &unknownOutcomeError{err: err}
@@ -118,12 +121,4 @@ func (l *Ledger) commitBatch(ctx context.Context, conn *connection, b *batch) (w
 		return nil, fmt.Errorf("commit a batch: the server answered %s", tag)
 	}
 	return won, nil
-}
-
-// sent is the error of a transaction that was sent as a whole.
-func sent(err error) error {
-	if rolledBack(err) || notSent(err) {
-		return fmt.Errorf("commit a batch: %w", err)
-	}
-	return &unknownOutcomeError{err: err}
 }
