@@ -169,12 +169,12 @@ func secrets(s Scheme, texts []Secret) ([]receiver.Secret, error) {
 	return decoded, nil
 }
 
-// goPrefix begins the names of effects in Go, where functions in SQL have theirs.
-const goPrefix = "go."
-
-func (e Effect) function() string {
+// function is the name under which the ledger knows an effect, and under which what is booked once per resource is kept. A
+// function in SQL is the same for all endpoints; one in Go belongs to this one, since another program may call its own
+// alike. No function in SQL can have such a name.
+func (o *Options) function(e Effect) string {
 	if e.Run != nil {
-		return goPrefix + e.Name
+		return "go:" + o.Endpoint + "/" + e.Name
 	}
 	return e.Function
 }
@@ -186,7 +186,7 @@ func (o *Options) functions() map[string]ledger.EffectFunc {
 		if e.Run == nil {
 			continue
 		}
-		functions[e.function()] = func(ctx context.Context, tx pgx.Tx, event receiver.Event) (json.RawMessage, error) {
+		functions[o.function(e)] = func(ctx context.Context, tx pgx.Tx, event receiver.Event) (json.RawMessage, error) {
 			result, err := e.Run(ctx, tx, event)
 			if err != nil {
 				return nil, err
@@ -207,7 +207,7 @@ func (o *Options) route(event receiver.Event) receiver.Work {
 	for _, e := range o.Effects {
 		if wanted(e.EventTypes, event.Type) {
 			work.Effects = append(work.Effects, receiver.Effect{
-				Name: e.Name, Function: e.function(), OncePerResource: e.OncePerResource,
+				Name: e.Name, Function: o.function(e), OncePerResource: e.OncePerResource,
 			})
 		}
 	}

@@ -125,8 +125,12 @@ func (c *connection) undone(err error, beforeCommit bool) bool {
 // notSent says that nothing of what was to be sent has been.
 func notSent(err error) bool { return pgconn.SafeToRetry(err) }
 
-// brokenConnection says that the connection ended under the transaction, which the server then rolls back.
+// brokenConnection says that the connection ended under the transaction, which the server then rolls back. What a function
+// says of the connections of its own is not about ours.
 func brokenConnection(err error) bool {
+	if _, failed := errors.AsType[*effectError](err); failed {
+		return false
+	}
 	for _, broken := range []error{
 		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, pgconn.ErrConnClosed, syscall.ECONNRESET, syscall.EPIPE,
 	} {

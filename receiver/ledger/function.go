@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -34,6 +35,9 @@ func (e *refusedError) Error() string { return "refused: " + e.message }
 // errEnded says that a function has ended the transaction that is not its own.
 var errEnded = errors.New("the function ended the transaction")
 
+// errAborted says that a function passed over an error of the database, after which its transaction cannot be committed.
+var errAborted = errors.New("the function passed over an error of the database, which aborted the transaction")
+
 // errResult says that a function's result is not JSON.
 var errResult = errors.New("the function's result is not JSON")
 
@@ -47,8 +51,14 @@ func (r *recording) callGo(ctx context.Context, c *call) (string, *refusal, erro
 		return "", nil, fmt.Errorf("effect %s: %w", c.effect.Name, err)
 	}
 	text, err := c.function(ctx, tx, r.event)
-	if r.conn.Conn.Conn().PgConn().TxStatus() == 'I' {
-		return "", nil, &effectError{name: c.effect.Name, function: c.effect.Function, err: errors.Join(errEnded, err)}
+	switch server := r.conn.Conn.Conn().PgConn(); {
+	case server.IsClosed() && ctx.Err() == nil:
+		// The connection broke under the function, or the function closed it: nothing is committed, and another run may do.
+		return "", nil, fmt.Errorf("effect %s: %w", c.effect.Name, errors.Join(net.ErrClosed, err))
+	case server.TxStatus() == 'I':
+		return "", nil, c.failed(errors.Join(errEnded, err))
+	case server.TxStatus() == 'E' && err == nil:
+		return "", nil, c.failed(errAborted)
 	}
 	if refused, ok := errors.AsType[*refusedError](err); ok {
 		refusal, err := r.refuse(ctx, strings.ToValidUTF8(refused.message, "\uFFFD"))
@@ -58,20 +68,24 @@ func (r *recording) callGo(ctx context.Context, c *call) (string, *refusal, erro
 		err = errResult
 	}
 	switch {
-	case err != nil && brokenConnection(err):
-		return "", nil, fmt.Errorf("effect %s: %w", c.effect.Name, err)
 	case err != nil:
 		if failed := c.failure(err); failed != nil {
 			return "", nil, failed
 		}
-		if rerunnable(err) {
+		// By the state of the transaction, and not by the error alone: the function speaks to other systems too.
+		if rerunnable(err) && r.conn.Conn.Conn().PgConn().TxStatus() == 'E' {
 			return "", nil, fmt.Errorf("effect %s: %w", c.effect.Name, err)
 		}
-		return "", nil, &effectError{name: c.effect.Name, function: c.effect.Function, err: err}
+		return "", nil, c.failed(err)
 	case len(text) == 0:
 		return "null", nil, nil
 	}
 	return string(text), nil, nil
+}
+
+// failed is the error of a function in Go.
+func (c *call) failed(err error) error {
+	return &effectError{name: c.effect.Name, function: c.effect.Function, err: err}
 }
 
 // refuse undoes the event's work, and leaves the claim.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -67,23 +68,34 @@ func TestHowAnEffectInGoMayFail(t *testing.T) {
 		"no JSON": func(context.Context, pgx.Tx, receiver.Event) (json.RawMessage, error) {
 			return json.RawMessage("4242,"), nil
 		},
+		"of another system's connection": func(context.Context, pgx.Tx, receiver.Event) (json.RawMessage, error) {
+			return nil, fmt.Errorf("ask 4242: %w", io.ErrUnexpectedEOF)
+		},
+		"passes over an error in SQL": func(ctx context.Context, tx pgx.Tx, _ receiver.Event) (json.RawMessage, error) {
+			_, _ = tx.Exec(ctx, "SELECT 4242 / 0")
+			return nil, nil
+		},
 		"ends the transaction": func(ctx context.Context, tx pgx.Tx, _ receiver.Event) (json.RawMessage, error) {
 			return nil, tx.Rollback(ctx)
 		},
 	} {
-		failed := ""
+		failed, calls := "", 0
 		l := f.open(func(o *ledger.Options) {
 			o.EffectFailed = func(effect string) { failed = effect }
 			o.Functions = map[string]ledger.EffectFunc{"go.book": func(ctx context.Context, tx pgx.Tx, e receiver.Event) (json.RawMessage, error) {
 				if _, err := bookInGo(ctx, tx, e); err != nil {
 					return nil, err
 				}
+				calls++
 				return effect(ctx, tx, e)
 			}}
 		})
 		_, err := l.Record(t.Context(), event("evt_1"), work("go.book"))
 		if !errors.Is(err, receiver.ErrUnavailable) || strings.Contains(err.Error(), "4242") || failed != "book" {
 			t.Errorf("%s: got %v, and %q is told of", name, err, failed)
+		}
+		if check := l.Check(t.Context()); calls != 1 || !check.Reachable {
+			t.Errorf("%s: called %d times, and the database is said to be %+v", name, calls, check)
 		}
 	}
 	f.wantCounts(map[string]int64{"shop.orders": 0, "hookonce.claim": 0})
