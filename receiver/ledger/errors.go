@@ -97,7 +97,7 @@ func rerunnable(err error) bool {
 		return false
 	}
 	_, listed := rerunCodes[database.Code(err)]
-	return listed || errors.Is(err, errGone) || missingPartition(err) || brokenConnection(err) || notSent(err)
+	return listed || errors.Is(err, errGone) || missingPartition(err) || brokenConnection(err) || pgconn.SafeToRetry(err)
 }
 
 // badConnection says that a connection is of no more use after an error.
@@ -122,8 +122,17 @@ func (c *connection) undone(err error, beforeCommit bool) bool {
 	return beforeCommit && c.direct() && database.Code(err) != ""
 }
 
+// notSentError says that a transaction failed before anything of it was sent.
+type notSentError struct{ err error }
+
+func (e *notSentError) Error() string { return e.err.Error() }
+func (e *notSentError) Unwrap() error { return e.err }
+
 // notSent says that nothing of what was to be sent has been.
-func notSent(err error) bool { return pgconn.SafeToRetry(err) }
+func notSent(err error) bool {
+	_, unsent := errors.AsType[*notSentError](err)
+	return unsent || pgconn.SafeToRetry(err)
+}
 
 // brokenConnection says that the connection ended under the transaction, which the server then rolls back. What a function
 // says of the connections of its own is not about ours.

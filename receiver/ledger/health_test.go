@@ -129,3 +129,23 @@ func TestWhatAFunctionDeferredFailsAsTheFunction(t *testing.T) {
 		t.Errorf("got %+v", status)
 	}
 }
+
+// TestAFunctionThatIsNotThereIsNoFaultOfTheDatabase: the statement that calls it cannot even be prepared.
+func TestAFunctionThatIsNotThereIsNoFaultOfTheDatabase(t *testing.T) {
+	f := newFixture(t)
+	f.exec("CREATE FUNCTION shop.text(e hookonce.event) RETURNS int[] LANGUAGE sql AS $$ SELECT '{}'::int[] $$")
+	for function, code := range map[string]string{"shop.nope": "42883", "shop.text": "42846"} {
+		l := f.open()
+		work := receiver.Work{Effects: []receiver.Effect{{Name: "book", Function: function}}}
+		_, err := l.Record(t.Context(), event("evt_1"), work)
+		if want := "effect book: function " + function + " failed with SQLSTATE " + code; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		if failing := l.FailingEffects(map[string]string{"book": function}); len(failing) != 1 || failing[0].Failures != 1 {
+			t.Errorf("%s: failing are %+v", function, failing)
+		}
+		if check := l.Check(t.Context()); !check.Reachable {
+			t.Errorf("%s: the database is said to be %+v", function, check)
+		}
+	}
+}

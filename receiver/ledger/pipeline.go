@@ -32,8 +32,8 @@ var binaryFormat = []int16{1}
 // run sends the steps and reads their answers, up to the first error. It returns the tag of the last, and which step
 // failed: len(steps) if it is not known.
 func (c *connection) run(ctx context.Context, steps []step) (tag pgconn.CommandTag, failed int, err error) {
-	if err := c.prepare(ctx, steps); err != nil {
-		return tag, 0, err
+	if failed, err := c.prepare(ctx, steps); err != nil {
+		return tag, failed, &notSentError{err: err}
 	}
 	pipeline := c.Conn.Conn().PgConn().StartPipeline(ctx)
 	direct := c.direct()
@@ -90,10 +90,10 @@ func readSteps(pipeline *pgconn.Pipeline, steps []step) (tag pgconn.CommandTag, 
 	return tag, len(steps), nil
 }
 
-// prepare prepares the statements that this connection has not got yet.
-func (c *connection) prepare(ctx context.Context, steps []step) error {
+// prepare prepares the statements that this connection has not got yet, and says which one it could not.
+func (c *connection) prepare(ctx context.Context, steps []step) (failed int, err error) {
 	if !c.direct() {
-		return nil
+		return 0, nil
 	}
 	conn := c.Conn.Conn().PgConn()
 	known, _ := conn.CustomData()[preparedKey].(map[string]struct{})
@@ -107,11 +107,11 @@ func (c *connection) prepare(ctx context.Context, steps []step) error {
 			continue
 		}
 		if _, err := conn.Prepare(ctx, s.name, s.text, nil); err != nil {
-			return fmt.Errorf("prepare %s: %w", s.name, err)
+			return i, fmt.Errorf("prepare %s: %w", s.name, err)
 		}
 		known[s.name] = struct{}{}
 	}
-	return nil
+	return 0, nil
 }
 
 // preparedKey is where a connection keeps the names of what it has prepared.
