@@ -94,8 +94,11 @@ fuzz: ## Run every fuzz target for a few seconds: FUZZTIME (5) each, FUZZBUDGET 
 	hack/fuzz.sh
 
 .PHONY: faults
-faults: postgres ## Kill, cut, stop and flood receivers and Postgres while providers send: nothing is lost or doubled. FAULTS_TIER=nightly for ten times as much.
+faults: postgres ## Kill, cut and stop receivers and Postgres while providers send. FAULTS_TIER=nightly: ten times as much.
 	go test -tags faults -count 1 -timeout $(FAULTS_TIMEOUT) -v ./test/faults/...
+
+.PHONY: hostile
+hostile: postgres ## Flood a receiver with endless bodies, slow connections and forgeries while a good provider sends.
 	go test -tags faults -count 1 -timeout 20m -v ./test/hostile
 
 .PHONY: bench
