@@ -93,7 +93,7 @@ func missingPartition(err error) bool {
 
 // rerunnable says whether running the whole transaction again is safe and may help.
 func rerunnable(err error) bool {
-	if _, unknown := errors.AsType[*unknownOutcomeError](err); unknown {
+	if _, unknown := errors.AsType[*unknownOutcomeError](err); unknown || functionFailed(err) {
 		return false
 	}
 	_, listed := rerunCodes[database.Code(err)]
@@ -103,7 +103,7 @@ func rerunnable(err error) bool {
 // badConnection says that a connection is of no more use after an error.
 func badConnection(err error) bool {
 	_, unknown := errors.AsType[*unknownOutcomeError](err)
-	return unknown || rerunCodes[database.Code(err)] || brokenConnection(err)
+	return unknown || !functionFailed(err) && (rerunCodes[database.Code(err)] || brokenConnection(err))
 }
 
 // rolledBack says that an error in answer to a commit means that nothing was committed. A fatal error does not: the
@@ -134,12 +134,14 @@ func notSent(err error) bool {
 	return unsent || pgconn.SafeToRetry(err)
 }
 
-// brokenConnection says that the connection ended under the transaction, which the server then rolls back. What a function
-// says of the connections of its own is not about ours.
+// functionFailed says that the error is a function's own: what it says of other connections and databases is not about ours.
+func functionFailed(err error) bool {
+	_, failed := errors.AsType[*effectError](err)
+	return failed
+}
+
+// brokenConnection says that the connection ended under the transaction, which the server then rolls back.
 func brokenConnection(err error) bool {
-	if _, failed := errors.AsType[*effectError](err); failed {
-		return false
-	}
 	for _, broken := range []error{
 		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, pgconn.ErrConnClosed, syscall.ECONNRESET, syscall.EPIPE,
 	} {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hookonce/hookonce/receiver"
 	"github.com/hookonce/hookonce/receiver/ledger"
@@ -70,6 +71,9 @@ func TestHowAnEffectInGoMayFail(t *testing.T) {
 		},
 		"of another system's connection": func(context.Context, pgx.Tx, receiver.Event) (json.RawMessage, error) {
 			return nil, fmt.Errorf("ask 4242: %w", io.ErrUnexpectedEOF)
+		},
+		"of another database": func(context.Context, pgx.Tx, receiver.Event) (json.RawMessage, error) {
+			return nil, fmt.Errorf("ask 4242: %w", &pgconn.PgError{Code: "57P01", Message: "4242"})
 		},
 		"passes over an error in SQL": func(ctx context.Context, tx pgx.Tx, _ receiver.Event) (json.RawMessage, error) {
 			_, _ = tx.Exec(ctx, "SELECT 4242 / 0")
