@@ -81,9 +81,16 @@ func (r *Receiver) start(ctx context.Context, destinations []relay.Destination) 
 	r.relay = relay.New(relay.Options{
 		Outbox: r.ledger, Log: r.options.Logger, Destinations: func() []relay.Destination { return destinations },
 	})
+	// Its own: verify.Verify keeps one for the process, which receivers of several schemes would take from one another.
+	verifier := verify.New(r.scheme)
+	check := func(
+		_ Scheme, secrets []receiver.Secret, request *receiver.Request, now time.Time, tolerance time.Duration,
+	) (receiver.Verified, error) {
+		return verifier.Verify(secrets, request, now, tolerance)
+	}
 	var err error
 	r.handler, err = ingest.New(ingest.Options{
-		Settings: r.settings.Load, Verify: verify.Verify, Challenge: verify.Challenge, Methods: verify.Methods,
+		Settings: r.settings.Load, Verify: check, Challenge: verify.Challenge, Methods: verify.Methods,
 		Ledger: r.ledger, Log: r.options.Logger, Count: r.options.Count, Committed: r.relay.Offer,
 	})
 	if err != nil {
