@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hookonce/hookonce/receiver"
+	"github.com/hookonce/hookonce/receiver/database"
 )
 
 // commit writes an answer that is not the standard one, and commits. Only the server's word that it did counts, and not
@@ -68,9 +69,8 @@ func (r *recording) undoSettings(batch *pgx.Batch) {
 		}
 		return err
 	})
-	batch.Queue(resetRoleStatement)
 	batch.Queue(resetStatement)
-	r.l.assert(batch).Query(func(rows pgx.Rows) error {
+	batch.Queue(r.l.sql.durable, database.Milliseconds(statementTimeout)).Query(func(rows pgx.Rows) error {
 		rows.Close()
 		// Functions may warn as they like.
 		r.conn.forgetWarning()

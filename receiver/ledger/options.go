@@ -149,7 +149,6 @@ const (
 
 	// What undoes what functions have set: see undoSettings.
 	constraintsStatement = "set constraints all immediate"
-	resetRoleStatement   = "reset role"
 	resetStatement       = "reset all"
 )
 

@@ -7,11 +7,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/hookonce/hookonce/receiver"
+	"github.com/hookonce/hookonce/receiver/database"
 )
 
 // parameters are those of the statements of one quick recording, as the server reads them. They are used again and again.
@@ -62,8 +64,8 @@ func (p *parameters) int64(n int64) []byte {
 	return p.kept(func(b []byte) []byte { return binary.BigEndian.AppendUint64(b, uint64(n)) }) //nolint:gosec // The bits are kept.
 }
 
-// fill makes the parameters, and with them the event's deliveries.
-func (q *quick) fill() error {
+// fill makes the parameters, and with them the event's deliveries. The function may run for as long as is left.
+func (q *quick) fill(left time.Duration) error {
 	r, p, e := q.r, q.p, &q.r.event
 	p.scratch = p.scratch[:0]
 	p.ids.reset()
@@ -96,7 +98,8 @@ func (q *quick) fill() error {
 	}
 	p.claim = append(p.claim[:0], scope, []byte(r.l.scopeName()), key, id, e.BodyDigest[:], p.int16(stateProcessed), p.int16(statusOK))
 	p.claim = append(p.claim, row[:]...)
-	p.claim = append(p.claim, token[:], p.int64(term.Microseconds()), p.ids.bytes(), p.destinations.bytes())
+	p.claim = append(p.claim, token[:], p.int64(term.Microseconds()), p.ids.bytes(), p.destinations.bytes(),
+		r.l.settings[0], []byte(database.Milliseconds(left)))
 	p.settle = append(append(p.settle[:0], scope, key, id, []byte(before), []byte(after)), row[:]...)
 	if e.ClaimBody {
 		p.claim = append(p.claim, r.candidate.body[:])

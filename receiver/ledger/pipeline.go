@@ -32,19 +32,20 @@ var binaryFormat = []int16{1}
 // run sends the steps and reads their answers, up to the first error. It returns the tag of the last, and which step
 // failed: len(steps) if it is not known.
 func (c *connection) run(ctx context.Context, steps []step) (tag pgconn.CommandTag, failed int, err error) {
-	if failed, err := c.prepare(ctx, steps); err != nil {
+	prepared, failed, err := c.prepare(ctx, steps)
+	if err != nil {
 		return tag, failed, &notSentError{err: err}
 	}
 	pipeline := c.Conn.Conn().PgConn().StartPipeline(ctx)
-	direct := c.direct()
 	for i := range steps {
 		s := &steps[i]
 		formats := binaryFormat
 		if s.textual || len(s.values) == 0 {
 			formats = nil
 		}
-		if direct && s.name != "" {
-			pipeline.SendQueryPrepared(s.name, s.values, formats, binaryFormat)
+		if statement, is := prepared[s.name]; is {
+			// What it returns is known: the server is not asked again.
+			pipeline.SendQueryStatement(statement, s.values, formats, binaryFormat)
 		} else {
 			pipeline.SendQueryParams(s.text, s.values, nil, formats, binaryFormat)
 		}
@@ -90,15 +91,16 @@ func readSteps(pipeline *pgconn.Pipeline, steps []step) (tag pgconn.CommandTag, 
 	return tag, len(steps), nil
 }
 
-// prepare prepares the statements that this connection has not got yet, and says which one it could not.
-func (c *connection) prepare(ctx context.Context, steps []step) (failed int, err error) {
+// prepare prepares the statements that this connection has not got yet, and returns those that it has, by name; none where
+// it may not have any. It says which one it could not prepare.
+func (c *connection) prepare(ctx context.Context, steps []step) (known map[string]*pgconn.StatementDescription, failed int, err error) {
 	if !c.direct() {
-		return 0, nil
+		return nil, 0, nil
 	}
 	conn := c.Conn.Conn().PgConn()
-	known, _ := conn.CustomData()[preparedKey].(map[string]struct{})
+	known, _ = conn.CustomData()[preparedKey].(map[string]*pgconn.StatementDescription)
 	if known == nil {
-		known = map[string]struct{}{}
+		known = map[string]*pgconn.StatementDescription{}
 		conn.CustomData()[preparedKey] = known
 	}
 	for i := range steps {
@@ -106,15 +108,16 @@ func (c *connection) prepare(ctx context.Context, steps []step) (failed int, err
 		if _, prepared := known[s.name]; prepared || s.name == "" {
 			continue
 		}
-		if _, err := conn.Prepare(ctx, s.name, s.text, nil); err != nil {
-			return i, fmt.Errorf("prepare %s: %w", s.name, err)
+		statement, err := conn.Prepare(ctx, s.name, s.text, nil)
+		if err != nil {
+			return nil, i, fmt.Errorf("prepare %s: %w", s.name, err)
 		}
-		known[s.name] = struct{}{}
+		known[s.name] = statement
 	}
-	return 0, nil
+	return known, 0, nil
 }
 
-// preparedKey is where a connection keeps the names of what it has prepared.
+// preparedKey is where a connection keeps what it has prepared.
 const preparedKey = "hookonce.prepared"
 
 // direct says that no pooler stands between, so that the connection may prepare statements.

@@ -38,8 +38,8 @@ const quickBytes = 64 << 10
 
 // The steps of a quick recording that errors are told apart by.
 const (
-	quickClaim  = 2
-	quickEffect = 3
+	quickClaim  = 1
+	quickEffect = 2
 )
 
 // quickly says whether the event is one for it.
@@ -51,10 +51,15 @@ func (r *recording) quickly() bool {
 func (r *recording) runQuickly(ctx context.Context) (receiver.Receipt, error) {
 	q := &quick{r: r, p: quickParameters.Get().(*parameters)} //nolint:forcetypeassert // It holds nothing else.
 	defer q.p.release()
-	if err := q.fill(); err != nil {
+	// The function has as long as it would have step by step.
+	left := statementTimeout
+	if workBy, bounded := ctx.Deadline(); bounded {
+		left = max(min(left, workBy.Sub(wallClock())), time.Millisecond)
+	}
+	if err := q.fill(left); err != nil {
 		return receiver.Receipt{}, err
 	}
-	if err := q.send(ctx, q.steps(ctx)); err != nil {
+	if err := q.send(ctx, q.steps()); err != nil {
 		return receiver.Receipt{}, err
 	}
 	if !q.won {
@@ -71,14 +76,8 @@ func (r *recording) runQuickly(ctx context.Context) (receiver.Receipt, error) {
 }
 
 // steps are all statements of the transaction.
-func (q *quick) steps(ctx context.Context) []step {
+func (q *quick) steps() []step {
 	r, sql := q.r, q.r.l.sql
-	// The function has as long as it would have step by step, and what it defers as long as a commit.
-	left := statementTimeout
-	if workBy, bounded := ctx.Deadline(); bounded {
-		left = max(min(left, workBy.Sub(wallClock())), time.Millisecond)
-	}
-	lock, whole := r.l.settings[0], r.l.settings[1]
 	won := func(row [][]byte) error {
 		q.won = row[0] != nil
 		return nil
@@ -87,9 +86,8 @@ func (q *quick) steps(ctx context.Context) []step {
 	if r.event.ClaimBody {
 		claim.name, claim.text = "hookonce_quick_body", sql.quickBody
 	}
-	steps := append(make([]step, 0, 10),
+	steps := append(make([]step, 0, 8),
 		step{name: "hookonce_begin", text: beginStatement},
-		step{name: "hookonce_limits", text: sql.limits, values: [][]byte{lock, []byte(database.Milliseconds(left))}, textual: true},
 		claim,
 		step{
 			name: r.calls[0].settleName, text: r.calls[0].settle, values: q.p.settle,
@@ -103,9 +101,8 @@ func (q *quick) steps(ctx context.Context) []step {
 	}
 	return append(steps,
 		step{name: "hookonce_constraints", text: constraintsStatement},
-		step{name: "hookonce_reset_role", text: resetRoleStatement},
 		step{name: "hookonce_reset", text: resetStatement},
-		step{name: "hookonce_durable", text: sql.durable, values: [][]byte{whole}, textual: true},
+		step{name: "hookonce_durable", text: sql.durable, values: r.l.settings[1:2], textual: true},
 		// Functions may warn as they like, until here.
 		step{name: "hookonce_commit", text: commitStatement, before: r.conn.forgetWarning})
 }

@@ -17,7 +17,7 @@ var files embed.FS
 
 // statements are the texts of sql/*.sql for one schema.
 type statements struct {
-	session, limits, durable                                       string
+	session, durable                                               string
 	claim, claimBody, claimSettle, lookup, lookupLocked            string
 	eventInsert, deliveryInsert, batch, quick, quickBody           string
 	effectGuard, effectResults, effectCall, effectStore            string
@@ -35,7 +35,7 @@ func loadStatements(schema string) (*statements, error) {
 	}
 	s := &statements{}
 	for name, into := range map[string]*string{
-		"session": &s.session, "limits": &s.limits, "durable": &s.durable, "quick": &s.quick, "quick_body": &s.quickBody,
+		"session": &s.session, "durable": &s.durable, "quick": &s.quick, "quick_body": &s.quickBody,
 		"claim": &s.claim, "claim_body": &s.claimBody, "claim_settle": &s.claimSettle,
 		"lookup": &s.lookup, "lookup_locked": &s.lookupLocked, "event_insert": &s.eventInsert,
 		"delivery_insert": &s.deliveryInsert, "batch": &s.batch, "effect_guard": &s.effectGuard, "effect_results": &s.effectResults,

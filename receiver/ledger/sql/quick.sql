@@ -1,9 +1,14 @@
 -- One event with one function, as far as it goes before that: what claim.sql, event_insert.sql and delivery_insert.sql do.
--- Nothing is stored, and no event is returned, unless the claim has just been won. Arrays come as in batch.sql.
-WITH won AS (
+-- Nothing is stored, and no event is returned, unless the claim has just been won. Arrays come as in batch.sql. The limits
+-- hold from the claim's wait on: a statement of their own would cost as much as a write.
+WITH limits AS (
+  SELECT set_config('lock_timeout', $20, true), set_config('statement_timeout', $21, true),
+         set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+           WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)
+), won AS (
   INSERT INTO hookonce.claim (scope, key, event, body_digest, state, status)
   SELECT s.id, $3::bytea, $4::uuid, $5::bytea, $6::smallint, $7::smallint
-  FROM hookonce.scope s WHERE s.id = $1::int AND s.name = $2
+  FROM limits, hookonce.scope s WHERE s.id = $1::int AND s.name = $2
   ON CONFLICT (scope, key) DO NOTHING
   RETURNING event
 ), stored AS (

@@ -1,9 +1,13 @@
 -- As quick.sql, for an event whose id is not signed: the body first, as in batch.sql. A body under an id that is known is
 -- not new, and one that was claimed while its id was not must not stay claimed: the division fails the transaction.
-WITH body AS (
+WITH limits AS (
+  SELECT set_config('lock_timeout', $20, true), set_config('statement_timeout', $21, true),
+         set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+           WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)
+), body AS (
   INSERT INTO hookonce.claim (scope, key, event, body_digest, state, status)
-  SELECT s.id, $20::bytea, $4::uuid, $5::bytea, $6::smallint, $7::smallint
-  FROM hookonce.scope s WHERE s.id = $1::int AND s.name = $2
+  SELECT s.id, $22::bytea, $4::uuid, $5::bytea, $6::smallint, $7::smallint
+  FROM limits, hookonce.scope s WHERE s.id = $1::int AND s.name = $2
     AND (SELECT c.scope FROM hookonce.claim c WHERE c.scope = $1 AND c.key = $3 LIMIT 1) IS NULL
   ON CONFLICT (scope, key) DO NOTHING
   RETURNING event
