@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -52,10 +53,12 @@ func TestWhatAFunctionSetsForTheSessionIsNotLeftToOthers(t *testing.T) {
 	f := newFixture(t)
 	f.exec(`CREATE FUNCTION shop.look(e hookonce.event) RETURNS jsonb LANGUAGE plpgsql AS $$
 		DECLARE before jsonb := jsonb_build_object('path', current_setting('search_path'), 'zone', current_setting('TimeZone'),
-			'commit', current_setting('synchronous_commit'), 'lock', current_setting('lock_timeout'));
+			'commit', current_setting('synchronous_commit'), 'lock', current_setting('lock_timeout'),
+			'bounded', current_setting('statement_timeout') <> '0', 'role', current_setting('role'));
 		BEGIN
 			PERFORM set_config('search_path', 'nowhere', false), set_config('TimeZone', 'Asia/Tokyo', false),
-				set_config('synchronous_commit', 'off', false), set_config('lock_timeout', '7s', false);
+				set_config('synchronous_commit', 'off', false), set_config('lock_timeout', '7s', false),
+				set_config('role', session_user::text, false);
 			RETURN before;
 		END $$`)
 	l := f.open(func(o *ledger.Options) { o.MaxConns = 1 })
@@ -64,7 +67,7 @@ func TestWhatAFunctionSetsForTheSessionIsNotLeftToOthers(t *testing.T) {
 		receipt := record(t, l, event("evt_"+strconv.Itoa(len(answers))), work("shop.look"))
 		answers = append(answers, string(receipt.Answer.Body)[len(`{"event":"evt_0"`):])
 	}
-	if answers[0] != answers[1] {
+	if answers[0] != answers[1] || !strings.Contains(answers[0], `"bounded": true`) {
 		t.Errorf("the first saw %s, the second %s", answers[0], answers[1])
 	}
 }
