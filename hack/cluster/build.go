@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -134,61 +133,6 @@ func goBuild(ctx context.Context, s settings, c component, folder string) error 
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("build %s: %w\n%s", c.name, err, lastLines(out.Bytes(), 20))
-	}
-	return nil
-}
-
-// envtestFolder gathers etcd, kube-apiserver and kubectl in one folder, as envtest wants them.
-func envtestFolder(ctx context.Context, s settings) (string, error) {
-	components, err := selectComponents(s, envtestSet)
-	if err != nil {
-		return "", err
-	}
-	if err := buildAll(ctx, s, components); err != nil {
-		return "", err
-	}
-	paths, err := s.binaries(components)
-	if err != nil {
-		return "", err
-	}
-	names := []string{"envtest"}
-	for _, c := range components {
-		key, err := cacheKey(s.source, c)
-		if err != nil {
-			return "", err
-		}
-		names = append(names, key[:8])
-	}
-	folder := filepath.Join(s.cache, strings.Join(names, "-"))
-	if _, err := os.Stat(folder); err == nil {
-		return folder, nil
-	}
-	unlock, err := lockFile(filepath.Join(s.cache, "lock"))
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
-	return folder, linkAll(folder, paths)
-}
-
-func linkAll(folder string, paths map[string]string) error {
-	if _, err := os.Stat(folder); err == nil {
-		return nil
-	}
-	temporary, err := os.MkdirTemp(filepath.Dir(folder), ".building-links-")
-	if err != nil {
-		return fmt.Errorf("make a folder of links: %w", err)
-	}
-	for name, path := range paths {
-		if err := os.Symlink(path, filepath.Join(temporary, name)); err != nil {
-			return fmt.Errorf("link %s: %w", name, err)
-		}
-	}
-	if err := os.Chmod(temporary, 0o755); err != nil {
-		return fmt.Errorf("open up the folder of links: %w", err)
-	}
-	if err := os.Rename(temporary, folder); err != nil {
-		return fmt.Errorf("name the folder of links: %w", err)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func TestLinkAllIsRepeatable(t *testing.T) {
 	writeTree(t, root, map[string]string{"etcd-1/etcd": "binary"})
 	folder := filepath.Join(root, "envtest")
 	for range 2 {
-		if err := linkAll(folder, map[string]string{"etcd": filepath.Join(root, "etcd-1", "etcd")}); err != nil {
+		if err := linkAll(folder, map[string]string{"etcd": filepath.Join(root, "etcd-1", "etcd")}, func(string) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}

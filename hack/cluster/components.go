@@ -26,6 +26,7 @@ const (
 	kubernetesCommands = "k8s.io/kubernetes/cmd/"
 	containerdCommands = "github.com/containerd/containerd/v2/cmd/"
 	cniPlugins         = "github.com/containernetworking/plugins/plugins/"
+	fluxModules        = "github.com/fluxcd/"
 )
 
 // catalog lists every component, in the order of building: first what most others wait for.
@@ -75,8 +76,18 @@ func catalog(s settings) ([]component, error) {
 		},
 		{name: "coredns", dir: "components/coredns", ldflags: "-s -w", commands: map[string]string{"coredns": "."}},
 		{name: "pause", dir: "components/pause", ldflags: "-s -w", commands: map[string]string{"pause": "."}},
+		flux("source-controller"),
+		flux("kustomize-controller"),
 		{name: "processnode", dir: "processnode", ldflags: "-s -w", commands: map[string]string{"processnode": "."}},
 	}, nil
+}
+
+// flux is one of Flux's controllers, which the tests of GitOps run as processes of this host.
+func flux(controller string) component {
+	return component{
+		name: controller, dir: "components/flux-" + strings.TrimSuffix(controller, "-controller"), ldflags: "-s -w",
+		commands: map[string]string{controller: fluxModules + controller},
+	}
 }
 
 func kubernetesLdflags(version string) string {
@@ -90,6 +101,7 @@ func kubernetesLdflags(version string) string {
 var (
 	envtestSet = []string{"etcd", "kube-apiserver", "kubectl"}
 	controlSet = []string{"kube-apiserver", "etcd", "kubectl", "kube-control"}
+	fluxSet    = []string{"source-controller", "kustomize-controller"}
 )
 
 func nodeSet(kind nodeKind) []string {

@@ -26,6 +26,8 @@ const usage = `usage: go run -C hack/cluster . [--cluster local|kind|current] CO
                 make an image of static binaries, give it to the cluster, print its reference;
                 relative paths start at the root of the repository
   envtest-bins  build etcd, kube-apiserver and kubectl, print their folder (KUBEBUILDER_ASSETS)
+  flux-bins     build Flux's source-controller and kustomize-controller, print the folder with them
+                and the definitions of their kinds (crds/)
 
 CLUSTER is the default of --cluster (local). NODE=containerd|process|auto says what runs the pods.
 `
@@ -100,6 +102,8 @@ func dispatch(ctx context.Context, s settings, c cluster, name string, rest []st
 		return printed(c.loadImage(ctx, spec))
 	case "envtest-bins":
 		return printed(envtestFolder(ctx, s))
+	case "flux-bins":
+		return printed(fluxFolder(ctx, s))
 	default:
 		fmt.Fprint(os.Stderr, usage)
 		return fmt.Errorf("unknown command %q", name)
