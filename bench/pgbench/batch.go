@@ -13,9 +13,9 @@ func Fifty(sql fs.FS) (Script, error) {
 		scope, scopeName, state, status, endpoint, token,
 		keys, ids, digests, same("false"),
 		none, none, none, none, none,
-		each(eventID(atBatch)), same(eventType), each(resourceID(atBatch)), same(contentType), same(headers), same(body),
-		same("NULL::bytea"),
+		each(eventID(atBatch)), same(eventType), each(resourceID(atBatch)), same(contentType),
 		each(deliveryID(atBatch)), ids, same(destination), same("10800000000::bigint"),
+		same(headers), same("NULL::bytea"), same(body),
 	}, nil}})
 }
 

@@ -160,8 +160,9 @@ func (b *batch) columns() [20]*column {
 	return [20]*column{
 		&c.key, &c.event, &c.digest, &c.claimsBody,
 		&o.key, &o.event, &o.digest, &o.result, &o.idKey,
-		&e.eventID, &e.eventType, &e.resourceID, &e.contentType, &e.headers, &e.body, &e.payload,
+		&e.eventID, &e.eventType, &e.resourceID, &e.contentType,
 		&d.id, &d.event, &d.destination, &d.term,
+		&e.headers, &e.payload, &e.body,
 	}
 }
 

@@ -2,7 +2,8 @@
 -- for one. Keys are taken in one order, and all bodies before all ids, so that transactions that share several wait in line
 -- and not in a circle; the count in won makes fresh come first as a whole. Who lost is looked up later, in a new snapshot:
 -- see lookup.sql. Arrays come through subqueries, so that the planner does not look at their lengths: a plan for these very
--- ones would never seem dearer than the one for all, and be made each time.
+-- ones would never seem dearer than the one for all, and be made each time. What is large comes last, so that the client's
+-- buffer grows to its size at once.
 WITH fresh AS (
   -- A body under an id that is known is not new: its event is a duplicate or a conflict of the id.
   INSERT INTO hookonce.claim (scope, key, event, body_digest, state, status, result)
@@ -26,7 +27,7 @@ WITH fresh AS (
 ), stored AS (
   INSERT INTO hookonce.event (id, scope, endpoint, event_id, event_type, resource_id, content_type, headers, body, payload)
   SELECT u.id, $1, $5::text, u.event_id, u.event_type, u.resource_id, u.content_type, u.headers, u.body, u.payload
-  FROM unnest((SELECT $8::uuid[]), (SELECT $16::text[]), (SELECT $17::text[]), (SELECT $18::text[]), (SELECT $19::text[]), (SELECT $20::bytea[]), (SELECT $21::bytea[]), (SELECT $22::bytea[]))
+  FROM unnest((SELECT $8::uuid[]), (SELECT $16::text[]), (SELECT $17::text[]), (SELECT $18::text[]), (SELECT $19::text[]), (SELECT $24::bytea[]), (SELECT $26::bytea[]), (SELECT $25::bytea[]))
     AS u (id, event_id, event_type, resource_id, content_type, headers, body, payload)
   WHERE u.id IN (SELECT event FROM won)
 ), owed AS (
@@ -34,7 +35,7 @@ WITH fresh AS (
     (id, scope, event, event_received_at, destination, next_attempt_at, lease_token, leased_until)
   SELECT u.id, $1, u.event, now(), u.destination, now(), $6::uuid,
          clock_timestamp() + u.term_us * interval '1 microsecond'
-  FROM unnest((SELECT $23::uuid[]), (SELECT $24::uuid[]), (SELECT $25::text[]), (SELECT $26::bigint[])) AS u (id, event, destination, term_us)
+  FROM unnest((SELECT $20::uuid[]), (SELECT $21::uuid[]), (SELECT $22::text[]), (SELECT $23::bigint[])) AS u (id, event, destination, term_us)
   WHERE u.event IN (SELECT event FROM won)
 )
 -- A body that was claimed while its id was not must not stay claimed: the division fails the transaction, and each event
