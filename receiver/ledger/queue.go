@@ -24,6 +24,8 @@ const (
 	crowd      = 64
 	patience   = 50 * time.Millisecond
 	maxWriters = 4
+	// enough events are worth a batch at once: while others are waited for, the database has nothing to do.
+	enough = 16
 )
 
 // errAlone says that the event has not been recorded as one of a batch, and is to go through a transaction of its own.
@@ -165,6 +167,13 @@ func (q *queue) more() bool {
 	q.writers--
 	q.running.Done()
 	return false
+}
+
+// few says that the next batch would be a small one.
+func (q *queue) few() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting) < enough
 }
 
 // take moves events to batch, in their order: as many as one may hold, and at least one if there is any that no batch under

@@ -73,8 +73,10 @@ func (l *Ledger) write(ctx context.Context) {
 	defer b.release()
 	for l.queue.more() {
 		l.turn(ctx, b)
-		// Those who are about to come should be in the next batch, and not in the one after it.
-		runtime.Gosched()
+		if l.queue.few() {
+			// Those who are about to come should be in the next batch, and not in the one after it.
+			runtime.Gosched()
+		}
 	}
 }
 
