@@ -56,6 +56,7 @@ type process struct {
 	// unopened says, until then, why not.
 	unopened atomic.Pointer[receiverstatus.Database]
 	draining atomic.Bool
+	garbage  garbage
 }
 
 // serving is what the public port does under one snapshot.
@@ -86,6 +87,7 @@ func (p *process) run(ctx context.Context, public, private net.Listener) error {
 	defer parts.Wait()
 	defer stop()
 	parts.Go(func() { p.mounts.Watch(background) })
+	parts.Go(func() { p.garbage.watch(background) })
 
 	admin := status.NewServer(status.Options{Status: p.status, Ready: p.ready, Metrics: p.metrics.Gatherer(), Log: p.log})
 	defer admin.Close()
@@ -139,6 +141,7 @@ func (p *process) settings() *ingest.Settings {
 	if config := current.Config; config != nil {
 		next.settings = ingest.Settings{
 			Path: config.Path, PublicURL: config.PublicURL, Scheme: config.Scheme, Secrets: current.Secrets,
+			Check:     verify.New(config.Scheme).Verify,
 			Tolerance: time.Duration(config.Tolerance), MaxBodyBytes: config.MaxBodyBytes,
 			MaxInFlightBytes: max(ingest.DefaultMaxInFlightBytes, largestBodies*config.MaxBodyBytes),
 			Route:            current.Route,
@@ -159,6 +162,7 @@ func limitMemory(bodies int64) {
 
 // Record implements ingest.Ledger.
 func (p *process) Record(ctx context.Context, event receiver.Event, work receiver.Work) (receiver.Receipt, error) {
+	p.garbage.event()
 	out := p.outbound.Load()
 	if out == nil {
 		return receiver.Receipt{}, fmt.Errorf("%w: %w", receiver.ErrUnavailable, errNotOpen)

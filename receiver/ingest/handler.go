@@ -42,7 +42,9 @@ type Settings struct {
 	// PublicURL is the URL, without a query, that the provider was given; empty if it is not known.
 	PublicURL string
 	Scheme    scheme.Scheme
-	Secrets   []receiver.Secret
+	// Check verifies with the scheme, whatever that costs to work out beforehand being done; nil means Options.Verify.
+	Check   CheckFunc
+	Secrets []receiver.Secret
 	// Tolerance is how far a signed timestamp may be from the clock, in either direction.
 	Tolerance time.Duration
 	// MaxBodyBytes is the largest body that is read; 0 means DefaultMaxBodyBytes.
@@ -64,6 +66,9 @@ type Ledger interface {
 type VerifyFunc func(
 	s scheme.Scheme, secrets []receiver.Secret, r *receiver.Request, now time.Time, tolerance time.Duration,
 ) (receiver.Verified, error)
+
+// CheckFunc is a VerifyFunc for one scheme.
+type CheckFunc func(secrets []receiver.Secret, r *receiver.Request, now time.Time, tolerance time.Duration) (receiver.Verified, error)
 
 // ChallengeFunc answers the unsigned requests by which a provider asks whether its deliveries are wanted. It returns nil if
 // the scheme has no such request with this method; its errors are *receiver.Rejection.
@@ -245,7 +250,7 @@ func (x *exchange) serve(ctx context.Context) {
 func (x *exchange) verify(now time.Time) (receiver.Verified, *refusal) {
 	s := x.settings
 	x.request = receiver.Request{Method: x.r.Method, URL: x.publicURL(), Header: x.r.Header, Body: x.body}
-	verified, err := x.handler.options.Verify(s.Scheme, s.Secrets, &x.request, now, s.Tolerance)
+	verified, err := s.Check(s.Secrets, &x.request, now, s.Tolerance)
 	if err == nil {
 		return verified, nil
 	}

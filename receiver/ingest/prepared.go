@@ -9,8 +9,10 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hookonce/hookonce/internal/scheme"
+	"github.com/hookonce/hookonce/receiver"
 )
 
 // prepared is what follows from the settings for every request, so that no request has to work it out again.
@@ -52,6 +54,11 @@ func (h *Handler) prepare(s *Settings) *prepared {
 	p.MaxBodyBytes = max(p.MaxBodyBytes, 0)
 	setDefault(&p.MaxBodyBytes, DefaultMaxBodyBytes)
 	setDefault(&p.MaxInFlightBytes, DefaultMaxInFlightBytes)
+	if p.Check == nil {
+		p.Check = func(secrets []receiver.Secret, r *receiver.Request, now time.Time, tolerance time.Duration) (receiver.Verified, error) {
+			return h.options.Verify(p.Scheme, secrets, r, now, tolerance)
+		}
+	}
 	p.plainPath = (&url.URL{Path: p.Path}).EscapedPath() == p.Path
 	methods := []string{http.MethodPost}
 	if h.options.Methods != nil {
