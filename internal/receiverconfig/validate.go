@@ -20,6 +20,9 @@ var (
 	functionPattern = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}\.[a-z_][a-z0-9_]{0,62}$`)
 )
 
+// destinationPattern is a URL that may be shown to whoever may read the endpoint: without credentials.
+var destinationPattern = regexp.MustCompile(`^https?://[^/?#@]+([/?][^#]*)?$`)
+
 // publicPattern is a URL that the query of a request can be put behind. What it matches is signed byte for byte, so nothing
 // in it is put into a canonical form.
 var publicPattern = regexp.MustCompile(`^https?://[^/?#@]+(/[^?#]*)?$`)
@@ -58,7 +61,8 @@ func (c *Config) Validate() error {
 	refuse(!strings.HasPrefix(c.Path, "/"), "path %q does not start with /", c.Path)
 	refuse(c.Tolerance <= 0, "tolerance is not positive")
 	refuse(c.MaxBodyBytes <= 0, "maxBodyBytes is not positive")
-	refuse(!schemaPattern.MatchString(c.Schema), "schema %q is no plain lower-case name", c.Schema)
+	refuse(!schemaPattern.MatchString(c.Schema) || strings.HasPrefix(c.Schema, "pg_"),
+		"schema %q is no plain lower-case name, or begins with pg_, which is Postgres's own", c.Schema)
 	least := LeastClaims(c.Scheme)
 	refuse(time.Duration(c.Retention.Claims) < least, "retention.claims is %v, and must be at least %v: the provider may send an "+
 		"event again for %v, former secrets are accepted for up to %v more, and clocks differ",
@@ -85,11 +89,23 @@ func (c *Config) validateURL() []error {
 		}
 		return nil
 	}
-	// The error of url.Parse quotes the URL.
-	if parsed, err := url.Parse(c.PublicURL); err != nil || parsed.Hostname() == "" || !publicPattern.MatchString(c.PublicURL) {
+	if !ValidPublicURL(c.PublicURL) {
 		return []error{errors.New("publicURL is not an absolute http or https URL without a user, a query and a fragment")}
 	}
 	return nil
+}
+
+// ValidPublicURL says that a provider can be given the URL: absolute, http or https, without a user, a query and a fragment.
+func ValidPublicURL(text string) bool {
+	// The error of url.Parse quotes the URL.
+	parsed, err := url.Parse(text)
+	return err == nil && parsed.Hostname() != "" && publicPattern.MatchString(text)
+}
+
+// ValidEventType says that it is a type, a prefix followed by .*, or * for all.
+func ValidEventType(pattern string) bool {
+	name := strings.TrimSuffix(pattern, ".*")
+	return pattern == "*" || name != "" && !strings.ContainsAny(name, "* \t\r\n")
 }
 
 // validateHandshakes checks what an endpoint adds to the handshakes of its scheme.
@@ -137,8 +153,8 @@ func (c *Config) validateDestinations() []error {
 		names[destination.Name] = true
 		// The error of url.Parse quotes the URL, which may hold credentials.
 		parsed, err := url.Parse(destination.URL)
-		if err != nil || (parsed.Scheme != "http" && parsed.Scheme != "https") || parsed.Host == "" {
-			problems = append(problems, fmt.Errorf("%s: url is not an absolute http or https URL", at))
+		if err != nil || parsed.Hostname() == "" || !destinationPattern.MatchString(destination.URL) {
+			problems = append(problems, fmt.Errorf("%s: url is not an absolute http or https URL without a user and a fragment", at))
 		}
 		if destination.Timeout <= 0 {
 			problems = append(problems, fmt.Errorf("%s: timeout is not positive", at))
@@ -148,15 +164,14 @@ func (c *Config) validateDestinations() []error {
 	return problems
 }
 
-// validatePatterns checks event types: a type, a prefix followed by .*, or * for all.
+// validatePatterns checks event types.
 func validatePatterns(at string, patterns []string) []error {
 	if len(patterns) == 0 {
 		return []error{fmt.Errorf("%s: eventTypes is empty", at)}
 	}
 	var problems []error
 	for _, pattern := range patterns {
-		name := strings.TrimSuffix(pattern, ".*")
-		if pattern != "*" && (name == "" || strings.ContainsAny(name, "* \t\r\n")) {
+		if !ValidEventType(pattern) {
 			problems = append(problems, fmt.Errorf("%s: event type %q is neither a type, a prefix such as invoice.*, nor *", at, pattern))
 		}
 	}

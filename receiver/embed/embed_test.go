@@ -177,6 +177,16 @@ func TestOptionsThatCannotBeUsedAreRefused(t *testing.T) {
 		Secrets: []embed.Secret{{Text: "whsec_0123456789abcdef"}},
 	}
 	for name, change := range map[string]func(*embed.Options){
+		"a path without a slash": func(o *embed.Options) { o.Path = "hook" },
+		"no URL that is signed":  func(o *embed.Options) { o.Preset = "Square" },
+		"a URL with a query":     func(o *embed.Options) { o.PublicURL = "https://shop.example/hook?a=b" },
+		"negative tolerance":     func(o *embed.Options) { o.Tolerance = -time.Second },
+		"negative size":          func(o *embed.Options) { o.MaxBodyBytes = -1 },
+		"negative retention":     func(o *embed.Options) { o.Kept.Claims = -time.Hour },
+		"an empty scheme":        func(o *embed.Options) { o.Scheme = &embed.Scheme{} },
+		"types of no event": func(o *embed.Options) {
+			o.Effects = []embed.Effect{{Name: "book", Run: book, EventTypes: []string{"*.paid"}}}
+		},
 		"no database": func(o *embed.Options) { o.Database = "" },
 		"no endpoint": func(o *embed.Options) { o.Endpoint = "" },
 		"no path":     func(o *embed.Options) { o.Path = "" },
@@ -196,8 +206,11 @@ func TestOptionsThatCannotBeUsedAreRefused(t *testing.T) {
 	} {
 		options := good
 		change(&options)
-		if _, err := embed.Open(t.Context(), options); !errors.Is(err, embed.ErrOptions) {
+		if r, err := embed.Open(t.Context(), options); !errors.Is(err, embed.ErrOptions) {
 			t.Errorf("%s: got %v", name, err)
+			if err == nil {
+				r.Close()
+			}
 		}
 	}
 	r, err := embed.Open(t.Context(), good)

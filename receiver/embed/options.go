@@ -35,7 +35,7 @@ type Event = receiver.Event
 type Destination struct {
 	// Name is unique; deliveries that are not made yet belong to a destination by it.
 	Name string
-	// URL is absolute, http or https.
+	// URL is absolute, http or https, without a user and a fragment.
 	URL string
 	// Timeout of one attempt. Default relay.DefaultTimeout, 10 s.
 	Timeout time.Duration
@@ -113,39 +113,21 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// ErrOptions says that options are missing or contradict each other.
+// ErrOptions says that options are missing, cannot work or contradict each other. The text names the field, and says what
+// to do; it quotes neither the connection URI nor a secret.
 var ErrOptions = errors.New("the receiver's options cannot be used")
-
-func (o *Options) check() error {
-	names := map[string]bool{}
-	for _, e := range o.Effects {
-		if e.Name == "" || names[e.Name] || (e.Run == nil) == (e.Function == "") {
-			return fmt.Errorf("%w: effect %q needs a name of its own, and one of Run and Function", ErrOptions, e.Name)
-		}
-		names[e.Name] = true
-	}
-	names = map[string]bool{}
-	for _, d := range o.Destinations {
-		if d.Name == "" || names[d.Name] || d.URL == "" {
-			return fmt.Errorf("%w: destination %q needs a name of its own, and a URL", ErrOptions, d.Name)
-		}
-		names[d.Name] = true
-	}
-	for name, value := range map[string]string{"Database": o.Database, "Endpoint": o.Endpoint, "Path": o.Path} {
-		if value == "" {
-			return fmt.Errorf("%w: %s is required", ErrOptions, name)
-		}
-	}
-	return nil
-}
 
 func (o *Options) scheme() (Scheme, error) {
 	if o.Scheme != nil {
-		return o.Scheme.Clone(), nil
+		s := o.Scheme.Clone()
+		if err := scheme.Validate(s); err != nil {
+			return s, fmt.Errorf("%w: Scheme: %w", ErrOptions, err)
+		}
+		return s, nil
 	}
 	s, known := scheme.Preset(o.Preset)
 	if !known {
-		return s, fmt.Errorf("%w: there is no preset %q", ErrOptions, o.Preset)
+		return s, fmt.Errorf("%w: Preset: there is none called %q; names are written as in docs/reference/schemes.md", ErrOptions, o.Preset)
 	}
 	return s, nil
 }

@@ -57,6 +57,9 @@ func Open(ctx context.Context, options Options) (*Receiver, error) {
 	if r.scheme, err = options.scheme(); err != nil {
 		return nil, err
 	}
+	if err := options.checkURL(r.scheme); err != nil {
+		return nil, err
+	}
 	if err := r.SetSecrets(options.Secrets); err != nil {
 		return nil, err
 	}
