@@ -7,12 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/tern/v2/migrate"
 
 	"github.com/hookonce/hookonce/internal/sqlfile"
 	"github.com/hookonce/hookonce/receiver/database"
@@ -89,7 +88,7 @@ func migrateIn(ctx context.Context, conn *pgx.Conn, schema string, statements *s
 	case have > latestVersion:
 		return &SchemaTooNewError{Schema: schema, Have: have, Want: latestVersion}
 	case have < latestVersion:
-		if err := runMigrations(ctx, conn, schema, quoted); err != nil {
+		if err := runMigrations(ctx, conn, schema, quoted, have); err != nil {
 			return err
 		}
 	}
@@ -99,34 +98,30 @@ func migrateIn(ctx context.Context, conn *pgx.Conn, schema string, statements *s
 	return nil
 }
 
-func runMigrations(ctx context.Context, conn *pgx.Conn, schema, quoted string) error {
+// runMigrations runs those that come after the version that the schema has. Migrations are numbered in the order of their
+// names, from 1. The table of one row that keeps the version is older than this code, and must stay as it is.
+func runMigrations(ctx context.Context, conn *pgx.Conn, schema, quoted string, have int32) error {
 	texts, err := sqlfile.Load(files, "migrations/*.sql", schema)
 	if err != nil {
 		return err
 	}
-	// The transaction around it is ours, and so is the lock that makes others wait.
-	migrator, err := migrate.NewMigratorEx(ctx, conn, quoted+".schema_version", &migrate.MigratorOptions{DisableTx: true})
-	if err != nil {
-		return fmt.Errorf("read the schema's version: %w", err)
+	table := quoted + ".schema_version"
+	start := fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %[1]s (version int4 NOT NULL);
+		INSERT INTO %[1]s (version) SELECT 0 WHERE NOT EXISTS (SELECT FROM %[1]s)`, table)
+	if err := conn.PgConn().Exec(ctx, start).Close(); err != nil {
+		return fmt.Errorf("make the table of the schema's version: %w", err)
 	}
-	names := make([]string, 0, len(texts))
-	for name := range texts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	sequence := int32(0)
-	for _, name := range names {
-		sequence++
-		migrator.Migrations = append(migrator.Migrations, &migrate.Migration{
-			Sequence: sequence,
-			Name:     name,
-			UpFunc: func(ctx context.Context, conn *pgx.Conn) error {
-				return conn.PgConn().Exec(ctx, strings.TrimSpace(texts[name])).Close()
-			},
-		})
-	}
-	if err := migrator.Migrate(ctx); err != nil {
-		return fmt.Errorf("run migrations: %w", err)
+	for i, name := range slices.Sorted(maps.Keys(texts)) {
+		version := int32(i) + 1 //nolint:gosec // There are few migrations.
+		if version <= have {
+			continue
+		}
+		if err := conn.PgConn().Exec(ctx, texts[name]).Close(); err != nil {
+			return fmt.Errorf("run migration %s: %w", name, err)
+		}
+		if _, err := conn.Exec(ctx, "UPDATE "+table+" SET version = $1", version); err != nil {
+			return fmt.Errorf("note the schema's version: %w", err)
+		}
 	}
 	return nil
 }
