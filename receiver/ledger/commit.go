@@ -15,7 +15,7 @@ import (
 	"github.com/hookonce/hookonce/receiver/database"
 )
 
-// commit writes an answer that is not the standard one, and commits. Only the server's word that it did counts, and not
+// commit writes an answer that is not the standard one, or that the claim is open without, and commits. Only the server's word that it did counts, and not
 // if it warns: a wait for a standby that was cut short is a warning.
 func (r *recording) commit(ctx context.Context, state int16, answer receiver.Answer) error {
 	batch := &pgx.Batch{}
@@ -23,7 +23,7 @@ func (r *recording) commit(ctx context.Context, state int16, answer receiver.Ans
 	if err != nil {
 		return err
 	}
-	if state != stateProcessed || !bytes.Equal(standard.Body, answer.Body) {
+	if state != stateProcessed || r.inGo() || !bytes.Equal(standard.Body, answer.Body) {
 		batch.Queue(r.l.sql.claimSettle, r.scope, r.keys, state, answer.Status, answer.Body)
 	}
 	r.conn.forgetWarning()

@@ -230,10 +230,7 @@ func (r *recording) callSQL(ctx context.Context, c *call) (string, *refusal, err
 		refusal, err := r.refuse(ctx, pgErr.Message)
 		return "", refusal, err
 	case err != nil:
-		if failed := c.failure(err); failed != nil {
-			return "", nil, failed
-		}
-		return "", nil, fmt.Errorf("effect %s: %w", c.effect.Name, err)
+		return "", nil, c.sqlError(err)
 	}
 	return jsonOrNull(text), nil, nil
 }

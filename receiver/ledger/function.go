@@ -14,8 +14,10 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hookonce/hookonce/receiver"
+	"github.com/hookonce/hookonce/receiver/database"
 )
 
 // EffectFunc is an effect in Go. It runs in the transaction that claims the event: what it writes through tx is committed
@@ -69,18 +71,41 @@ func (r *recording) callGo(ctx context.Context, c *call) (string, *refusal, erro
 	}
 	switch {
 	case err != nil:
-		if failed := c.failure(err); failed != nil {
-			return "", nil, failed
-		}
-		// By the state of the transaction, and not by the error alone: the function speaks to other systems too.
-		if rerunnable(err) && r.conn.Conn.Conn().PgConn().TxStatus() == 'E' {
-			return "", nil, fmt.Errorf("effect %s: %w", c.effect.Name, err)
-		}
-		return "", nil, c.failed(err)
+		return "", nil, r.goError(ctx, c, err)
 	case len(text) == 0:
 		return "null", nil, nil
 	}
 	return string(text), nil, nil
+}
+
+// goError is what the error of a function in Go means. By the state of the transaction, and not by the error alone, for the
+// function speaks to other systems too: only what aborted the transaction is told apart as an error of a function in SQL is.
+func (r *recording) goError(ctx context.Context, c *call, err error) error {
+	switch {
+	case r.conn.Conn.Conn().PgConn().TxStatus() == 'E' && database.Code(err) != "":
+		return c.sqlError(err)
+	case ctx.Err() != nil:
+		return &effectError{name: c.effect.Name, function: c.effect.Function, code: codeCanceled, err: err}
+	}
+	return c.failed(err)
+}
+
+// logFailure says why a function in Go failed, once for each event that could not be recorded. Of a server's error it says
+// nothing that may quote data; what the function says itself is its own to choose.
+func (l *Ledger) logFailure(ctx context.Context, eventID string, err error) {
+	if errors.Is(err, errOpen) {
+		l.options.Logger.ErrorContext(ctx, "An event cannot be processed: "+errOpen.Error(), "event", eventID)
+		return
+	}
+	failed, ok := errors.AsType[*effectError](err)
+	if !ok || l.options.Functions[failed.function] == nil {
+		return
+	}
+	cause := failed.err.Error()
+	if server, ok := errors.AsType[*pgconn.PgError](failed.err); ok {
+		cause = strings.TrimSpace("SQLSTATE " + server.Code + " " + server.TableName + " " + server.ConstraintName)
+	}
+	l.options.Logger.ErrorContext(ctx, "An effect in Go failed", "effect", failed.name, "event", eventID, "cause", cause)
 }
 
 // failed is the error of a function in Go.

@@ -4,11 +4,13 @@
 package ledger_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -122,4 +124,68 @@ func TestARefusalInGoKeepsTheClaim(t *testing.T) {
 		}
 	}
 	f.wantCounts(map[string]int64{"shop.orders": 0, "hookonce.claim": 1, "hookonce.delivery": 0})
+}
+
+// A function can send the server any text. What it commits so has no answer, and never gets one that was not stored.
+func TestAClaimThatAFunctionCommittedIsNeverAnswered(t *testing.T) {
+	f := newFixture(t)
+	var log bytes.Buffer
+	l := f.open(func(o *ledger.Options) {
+		o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		o.Functions = map[string]ledger.EffectFunc{"go.book": func(ctx context.Context, tx pgx.Tx, _ receiver.Event) (json.RawMessage, error) {
+			_, err := tx.Exec(ctx, "COMMIT")
+			return json.RawMessage("1"), err
+		}}
+	})
+	for _, w := range []receiver.Work{work("go.book"), work("go.book"), {}, work("shop.book")} {
+		if receipt, err := l.Record(t.Context(), event("evt_1"), w); !errors.Is(err, receiver.ErrUnavailable) {
+			t.Errorf("with %v: got %s, %v", w.Effects, receipt.Answer.Body, err)
+		}
+	}
+	f.wantCounts(map[string]int64{"hookonce.claim": 1, "hookonce.claim WHERE status = 0": 1})
+	if n := strings.Count(log.String(), "ended the transaction"); n != 4 {
+		t.Errorf("logged %d times:\n%s", n, log.String())
+	}
+}
+
+func TestWhyAnEffectInGoFailedIsLoggedOnce(t *testing.T) {
+	f := newFixture(t)
+	for want, fail := range map[string]func(context.Context, pgx.Tx) error{
+		"the mail server is away": func(context.Context, pgx.Tx) error { return errors.New("the mail server is away") },
+		"SQLSTATE 22012":          func(ctx context.Context, tx pgx.Tx) error { return execute(ctx, tx, "SELECT 4242 / 0") },
+		"SQLSTATE 22P02":          func(ctx context.Context, tx pgx.Tx) error { return execute(ctx, tx, "SELECT '4242x'::int") },
+	} {
+		var log bytes.Buffer
+		l := f.open(func(o *ledger.Options) {
+			o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+			o.Functions = map[string]ledger.EffectFunc{"go.book": func(ctx context.Context, tx pgx.Tx, _ receiver.Event) (json.RawMessage, error) {
+				return nil, fail(ctx, tx)
+			}}
+		})
+		if _, err := l.Record(t.Context(), event("evt_1"), work("go.book")); !errors.Is(err, receiver.ErrUnavailable) {
+			t.Errorf("%s: got %v", want, err)
+		}
+		if text := log.String(); strings.Count(text, want) != 1 || strings.Count(text, "\n") != 1 || strings.Contains(text, "4242") {
+			t.Errorf("want %s once, got:\n%s", want, text)
+		}
+	}
+}
+
+func execute(ctx context.Context, tx pgx.Tx, sql string) error {
+	_, err := tx.Exec(ctx, sql)
+	return err
+}
+
+func TestADeadlineOfTheFunctionsOwnIsNotTheDatabases(t *testing.T) {
+	f := newFixture(t)
+	l := f.inGo(func(context.Context, pgx.Tx, receiver.Event) (json.RawMessage, error) {
+		return nil, fmt.Errorf("ask the mail server: %w", context.DeadlineExceeded)
+	})
+	if _, err := l.Record(t.Context(), event("evt_1"), work("go.book")); !errors.Is(err, receiver.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+	failing := l.FailingEffects(map[string]string{"book": "go.book"})
+	if len(failing) != 1 || failing[0].Code != "" {
+		t.Errorf("got %+v", failing)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -140,6 +141,14 @@ func (l *Ledger) FailingEffects(configured map[string]string) []receiverstatus.E
 	}
 	slices.SortFunc(failing, func(a, b receiverstatus.Effect) int { return cmp.Compare(a.Name, b.Name) })
 	return failing
+}
+
+// sqlError is what an error that the server answered a call with, or that ended it, leaves the call as.
+func (c *call) sqlError(err error) error {
+	if failed := c.failure(err); failed != nil {
+		return failed
+	}
+	return fmt.Errorf("effect %s: %w", c.effect.Name, err)
 }
 
 // failure is the error of a call if it is the function's, and not one of the server or of the connection.

@@ -98,6 +98,9 @@ func (c candidate) judge(found map[claimKey]claimed) (receiver.Receipt, error) {
 	if !known {
 		return receiver.Receipt{}, errGone
 	}
+	if winner.status == statusOpen {
+		return receiver.Receipt{}, errOpen
+	}
 	receipt := receiver.Receipt{Kind: receiver.Duplicate, Answer: receiver.Answer{Status: int(winner.status), Body: winner.result}}
 	if winner.result == nil {
 		var err error

@@ -46,6 +46,7 @@ func (l *Ledger) Record(ctx context.Context, event receiver.Event, work receiver
 	if failed := l.health.ended(receipt, err, l.options.Now()); failed != "" && l.options.EffectFailed != nil {
 		l.options.EffectFailed(failed)
 	}
+	l.logFailure(ctx, event.ID, err)
 	if err != nil {
 		return receiver.Receipt{}, unavailable("record event", err)
 	}
