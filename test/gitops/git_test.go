@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/cgi"
+	"net/http/cgi" //nolint:gosec // G504 is about Go before 1.6.3
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,8 +74,7 @@ func (r *repository) git(ctx context.Context, args ...string) (string, error) {
 	cmd.Env = append(os.Environ(), gitEnvironment()...)
 	out, err := cmd.Output()
 	if err != nil {
-		var failed *exec.ExitError
-		if errors.As(err, &failed) {
+		if failed, ok := errors.AsType[*exec.ExitError](err); ok {
 			err = fmt.Errorf("%w: %s", err, failed.Stderr)
 		}
 		return "", fmt.Errorf("git %s: %w", strings.Join(args, " "), err)

@@ -32,6 +32,9 @@ type shop struct {
 	keyring string
 }
 
+// endpoints are those of the shop and the one under Flux.
+const endpoints = 4
+
 // eventually waits for check, and returns how long that took.
 func eventually(t *testing.T, limit time.Duration, check func(context.Context) error) time.Duration {
 	t.Helper()
@@ -200,11 +203,22 @@ func unrotated(t *testing.T, before record) {
 	}
 }
 
-// again has Flux apply the shop three times more.
+// again has Flux apply the shop three times more, with passes of the operator over every endpoint in between.
 func again(t *testing.T) {
 	t.Helper()
 	for range 3 {
-		err := syncer.again(t.Context(), func(check func(context.Context) error) error {
+		passes, err := world.Reconciles(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, readyLimit, func(ctx context.Context) error {
+			now, err := world.Reconciles(ctx)
+			if err == nil && now < passes+endpoints {
+				err = errors.New("the operator has not looked again")
+			}
+			return err
+		})
+		err = syncer.again(t.Context(), func(check func(context.Context) error) error {
 			return story.Eventually(t.Context(), readyLimit, 500*time.Millisecond, check)
 		})
 		if err != nil {

@@ -225,7 +225,7 @@ func revertedReference(t *testing.T, s *shop) {
 
 // editedSecret changes the bytes in the cluster alone. Until Flux undoes it the operator may have made them current; the
 // provider's secrets stay accepted, and the one in Git is current in the end.
-func editedSecret(t *testing.T, s *shop) {
+func editedSecret(t *testing.T, _ *shop) {
 	patch := fmt.Sprintf(`{"stringData":{"secret":%q}}`, secrets.edited)
 	if _, err := world.Kubectl(t.Context(), "patch", "secret", "gitops-d", "-n", story.Namespace, "-p", patch); err != nil {
 		t.Fatal(err)
