@@ -84,6 +84,8 @@ func (p *planner) start() {
 	switch {
 	case standing == keyring.IsRevoked:
 		p.reject(SecretRevoked, p.revokedBefore())
+	case standing != keyring.IsCurrent && p.tooShort():
+		p.reject(OverlapTooShort, p.overlapTooShort())
 	case wait:
 		p.wait(WaitingForPredecessor, waitingFor(earlier.Name), p.spec.Intervals.Propagation)
 	case standing == keyring.IsCurrent && p.seen.Recorded.Start.IsZero():
@@ -96,6 +98,10 @@ func (p *planner) start() {
 		p.promote()
 	}
 }
+
+// tooShort says whether the provider would sign with the former secret for longer than the overlap. It is asked before the
+// secret becomes current: later, to shorten an overlap is to end it.
+func (p *planner) tooShort() bool { return !p.spec.Immediate && p.spec.Overlap < p.spec.MinOverlap }
 
 func (p *planner) candidate() keyring.Candidate {
 	return keyring.Candidate{

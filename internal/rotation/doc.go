@@ -22,6 +22,13 @@
 //	   ▼
 //	Completed, or Revoked
 //
+// With WhenUnused the deadline moves on while the former secret verifies deliveries, to as long after the last of them as
+// the overlap, in the last tenth before it (at least 15 minutes), but no more in its last ten minutes: by somebody's clock it
+// may be over already, and nothing that was refused is accepted again. (Of overlaps under 40 minutes these are a quarter, and
+// under half an hour the last tenth is half: they bear less difference between clocks.) A first use in those last minutes
+// comes too late. The overlap's start stays, so that MaxOverlap is counted from there whatever happens. An operator that is
+// away leaves the deadline that was published last. An edit to AtDeadline ends the overlap where it would have ended.
+//
 // A later rotation turns each state after Pending into Superseded, which still brings its own former secret to its end; a
 // rotation that has not started when a later one has is Superseded too. The keyring is the record: a rotation is followed
 // by the traces that its UID leaves there, so that a lost status or a crash between two writes moves no deadline.

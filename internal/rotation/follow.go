@@ -78,9 +78,9 @@ func (p *planner) settle(former keyring.Entry) {
 	}
 }
 
-// edit follows changes of the spec during the overlap. A former secret that has expired is past this.
+// edit follows changes of the spec during the overlap, and the use of the former secret. A former secret that has expired is past this.
 func (p *planner) edit(former keyring.Entry) {
-	deadline := p.deadline(former.OverlapStart)
+	deadline := p.due(former)
 	switch {
 	case p.spec.Immediate:
 		p.become(p.ring.Revoke(former.Fingerprint, p.now))
@@ -121,6 +121,7 @@ func (p *planner) overlap(former keyring.Entry) {
 	p.out.Previous = keyring.Short(former.Fingerprint)
 	p.out.LastOldUse = p.lastUse(former.Fingerprint)
 	p.count(former.ReplacedRevision)
+	p.inUse(former)
 	if !former.Final {
 		p.propagating()
 		return

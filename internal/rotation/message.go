@@ -5,7 +5,10 @@ package rotation
 
 import (
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/hookonce/hookonce/internal/keyring"
 )
 
 const (
@@ -37,6 +40,41 @@ func (p *planner) empty() string {
 
 func (p *planner) nothingToRotate() string {
 	return fmt.Sprintf("Secret %s, key %q holds the secret that is current already", p.spec.Source.Name, p.spec.Source.Key)
+}
+
+func (p *planner) overlapTooShort() string {
+	why := ""
+	if p.spec.MinOverlapReason != "" {
+		why = ", " + p.spec.MinOverlapReason
+	}
+	least := length(p.spec.MinOverlap)
+	return fmt.Sprintf("The overlap is %s, and the provider of WebhookEndpoint %s needs %s at least%s: "+
+		"set spec.overlap to %s or more, or spec.revocation to Immediate if the former secret has leaked",
+		length(p.spec.Overlap), p.spec.Endpoint, least, why, least)
+}
+
+func (p *planner) stillInUse(former keyring.Entry) string {
+	return fmt.Sprintf("The provider still signs with the former secret %s, which is refused from %s: "+
+		"put the new one in place there, or lengthen spec.overlap before",
+		keyring.Short(former.Fingerprint), former.NotAfter.UTC().Format(time.RFC3339))
+}
+
+func (p *planner) held(former keyring.Entry) string {
+	return fmt.Sprintf("The provider still signs with the former secret %s after the overlap: it is accepted until %s, and while "+
+		"it is used until %s at most; put the new one in place there",
+		keyring.Short(former.Fingerprint), former.NotAfter.UTC().Format(time.RFC3339), p.last(former).Format(time.RFC3339))
+}
+
+// length writes a duration as people do: 24h, not 24h0m0s.
+func length(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 func waitingFor(sibling string) string {

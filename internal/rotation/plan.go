@@ -42,6 +42,14 @@ type Spec struct {
 	PreviousNotAfter time.Time
 	// Immediate refuses and revokes the former secret at full propagation, whatever the overlap.
 	Immediate bool
+	// Retire is when the former secret's time is over, and MaxOverlap for how long after full propagation it is accepted at
+	// most with WhenUnused: DefaultMaxOverlap if it is zero, and never less than Overlap.
+	Retire     Retire
+	MaxOverlap time.Duration
+	// MinOverlap is the least overlap that the endpoint's scheme needs, and MinOverlapReason says why, as the end of a
+	// sentence. A rotation with less is Rejected before it starts, unless it is Immediate.
+	MinOverlap       time.Duration
+	MinOverlapReason string
 	// Intervals of looking again.
 	Intervals Intervals
 }
@@ -157,6 +165,10 @@ type Decision struct {
 	Completion     time.Time
 	// LastOldUse is when a delivery last verified with the former secret, to the second; zero if none did.
 	LastOldUse time.Time
+	// OldInUse says that the provider still signs with the former secret though its time is nearly over, or is over and
+	// prolonged; OldInUseMessage says what to do about it, and is empty otherwise.
+	OldInUse        bool
+	OldInUseMessage string
 	// Current and Previous are the short fingerprints of the new and the former secret.
 	Current  string
 	Previous string

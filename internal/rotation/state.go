@@ -30,7 +30,11 @@ const (
 	NoReadyReceivers      = "NoReadyReceivers"
 	PropagationOverdue    = "PropagationOverdue"
 	SecretRevoked         = "SecretRevoked"
+	OverlapTooShort       = "OverlapTooShort"
 )
+
+// OldSecretStillInUse is the type of the condition that Decision.OldInUse is shown as, and the reason of its event.
+const OldSecretStillInUse = "OldSecretStillInUse"
 
 // Ready says whether the system does what the rotation asks for. An overlap is what it asks for.
 func (s State) Ready() bool {
