@@ -31,7 +31,7 @@ func (b *bench) memory(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	least, err := b.idle(ctx, minimal)
+	least, err := b.least(ctx, minimal)
 	if err != nil {
 		return err
 	}
@@ -40,10 +40,7 @@ func (b *bench) memory(ctx context.Context) error {
 		return err
 	}
 	defer p.Kill()
-	if err := b.wait(ctx, settle); err != nil {
-		return err
-	}
-	idle, err := measure.ReadMemory(p.Pid)
+	idle, err := b.idle(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -51,6 +48,9 @@ func (b *bench) memory(ctx context.Context) error {
 	b.report.Goal("memory.idle", []float64{float64(idle.Resident) / float64(least.Resident)}, "<=", 1.5)
 	b.report.Figure("memory_mib.idle.minimal", float64(least.Resident)/mib)
 	b.report.Figure("memory_mib.idle.ours", float64(idle.Resident)/mib)
+	if err := ours.Empty(ctx); err != nil {
+		return err
+	}
 	if err := measure.ResetPeak(p.Pid); err != nil {
 		return err
 	}
@@ -74,13 +74,22 @@ func (b *bench) memory(ctx context.Context) error {
 	return nil
 }
 
-// idle is what a program occupies a while after its start.
-func (b *bench) idle(ctx context.Context, s *lab.Subject) (measure.Memory, error) {
+// least is what the least program occupies while idle.
+func (b *bench) least(ctx context.Context, s *lab.Subject) (measure.Memory, error) {
 	p, err := s.Start(ctx, false)
 	if err != nil {
 		return measure.Memory{}, err
 	}
 	defer p.Kill()
+	return b.idle(ctx, p)
+}
+
+// idle is what a program occupies a while after it has answered one request, and so has used what it needs for that.
+func (b *bench) idle(ctx context.Context, p *lab.Process) (measure.Memory, error) {
+	_, err := load.Together(ctx, load.Target{Address: p.Public, Path: lab.Path, Secret: lab.Secret}, b.lab.NextRun(), 1)
+	if err != nil {
+		return measure.Memory{}, fmt.Errorf("send a request: %w: %s", err, p.Log())
+	}
 	if err := b.wait(ctx, settle); err != nil {
 		return measure.Memory{}, err
 	}
