@@ -15,7 +15,7 @@ type HeaderName string
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=256
-// +kubebuilder:validation:Pattern=`^[^.]+(\.[^.]+){0,15}$`
+// +kubebuilder:validation:XValidation:rule="self.matches('^[^.]+([.][^.]+){0,15}$') && !self.matches('^[$]([.]|$)')",message="a path is the names of up to 16 members joined by dots, such as data.invoice_id, without $ and without empty names"
 type BodyPath string
 
 // ElementPrefix is what an element of a header begins with: visible ASCII characters.

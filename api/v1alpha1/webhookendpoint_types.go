@@ -123,7 +123,7 @@ type Database struct {
 	// +default="hookonce"
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:Pattern=`^[a-z_][a-z0-9_]*$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z_][a-z0-9_]*$') && !self.startsWith('pg_')",message="database.schema must be a plain name such as hookonce: lower-case letters, digits and _, not beginning with a digit or with pg_, which is Postgres's own"
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="database.schema cannot be changed: the ledger would forget every claim. Create a new endpoint with the other schema instead"
 	Schema string `json:"schema,omitempty"`
 }
@@ -145,7 +145,7 @@ const (
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=128
-// +kubebuilder:validation:Pattern=`^(\*|[^*\s]+(\.\*)?)$`
+// +kubebuilder:validation:XValidation:rule="self.matches('^([*]|[^*\\\\s]+([.][*])?)$')",message="eventTypes takes types such as invoice.paid, prefixes such as invoice.*, and * for all: a star stands alone or after the last dot"
 type EventTypePattern string
 
 // Effect is a SQL function called inside the claim's transaction.
@@ -171,7 +171,7 @@ type Effect struct {
 	// +required
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=127
-	// +kubebuilder:validation:Pattern=`^[a-z_][a-z0-9_]*\.[a-z_][a-z0-9_]*$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z_][a-z0-9_]{0,62}[.][a-z_][a-z0-9_]{0,62}$')",message="function must be a schema and a name in lower case, such as shop.on_invoice_paid, without parentheses: its argument is the event"
 	Function string `json:"function,omitempty"`
 
 	// key says what the effect happens once for: Event, or ResourceAndType. Default Event.
@@ -196,7 +196,7 @@ type Destination struct {
 	// +required
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="isURL(self) && (url(self).getScheme() == 'http' || url(self).getScheme() == 'https') && url(self).getHost() != ''",message="url must be absolute and start with http:// or https://, such as http://fulfilment.shop.svc/hooks"
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^https?://[^/?#@]+([/?][^#]*)?$') && url(self).getHostname() != ''",message="url must be absolute, start with http:// or https:// and have no user, password or fragment, such as http://fulfilment.shop.svc/hooks: whoever may read the endpoint reads its URLs"
 	URL string `json:"url,omitempty"`
 
 	// eventTypes that go to the destination: types, prefixes such as "invoice.*", or "*".
@@ -261,7 +261,7 @@ type Exposure struct {
 	// path that receivers serve; every other path is 404. Default /webhooks/ and the endpoint's name.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:Pattern=`^/[-A-Za-z0-9._~/]*$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^/[-A-Za-z0-9._~/]*$') && !self.matches('//|/[.]{1,2}(/|$)')",message="exposure.path must begin with / and have letters, digits and - . _ ~ only, without empty parts, . and .., which proxies take out: such as /webhooks/payments"
 	Path string `json:"path,omitempty"`
 
 	// host by which the provider reaches the receivers, such as hooks.example.com: the public URL is https://, the host and
@@ -270,7 +270,7 @@ type Exposure struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$')",message="exposure.host must be a DNS name in lower case, such as hooks.example.com: a scheme, a port or a path go into exposure.url"
 	Host string `json:"host,omitempty"`
 
 	// url is the whole public URL, byte for byte as the provider was given it, with http or https, a port if it has one, and

@@ -123,7 +123,9 @@ var schemeRefusals = []refusal{
 	{"IDTwice", hmacManifest, "eventID: {path: id}", "eventID: {path: id, header: X-Id}", false, "set exactly one of header, path and compose"},
 	{"IDMadeOtherwise", hmacManifest, "eventID: {path: id}", "eventID: {made: PerRequest, otherwise: [{path: id}]}", false, "or made alone"},
 	{"IDComposedOfOne", hmacManifest, "eventID: {path: id}", "eventID: {compose: [{path: id}]}", false, "compose"},
-	{"IDDeep", hmacManifest, "eventID: {path: id}", "eventID: {path: " + strings.Repeat("a.", 16) + "a}", false, "eventID.path"},
+	{"IDDeep", hmacManifest, "eventID: {path: id}", "eventID: {path: " + strings.Repeat("a.", 16) + "a}", false, "up to 16 members"},
+	{"IDEmptyName", hmacManifest, "eventID: {path: id}", "eventID: {path: data..id}", false, "without empty names"},
+	{"IDJSONPath", hmacManifest, "eventID: {path: id}", "eventID: {path: $.id}", false, "without $"},
 	{"IDSaysSigned", unsignedManifest, "eventIDSigned: false", "eventIDSigned: true", false, "eventIDSigned is true, but what is signed does not cover the id"},
 	{"IDSaysSignedInItem", batchManifest, "eventID: {compose: [{path: ref}, {path: code}]}", "eventIDSigned: true\n      eventID: {compose: [{path: ref}, {path: id}]}", false, "eventIDSigned is true, but what is signed does not cover the id"},
 

@@ -102,6 +102,9 @@ func TestParseRefuses(t *testing.T) {
 		"NoEventTypes":      {replace(`"invoice.paid"`, ``), "eventTypes"},
 		"PatternInside":     {replace(`invoice.*`, `in*voice`), "in*voice"},
 		"FileURL":           {replace(`http://fulfilment.shop.svc`, `file://x`), "url"},
+		"URLPassword":       {replace(`http://fulfilment`, `http://shop:hunter2@fulfilment`), "url is not an absolute http or https URL without a user"},
+		"URLFragment":       {replace(`hooks?a=1&b=2`, `hooks#a`), "fragment"},
+		"SchemaOfPostgres":  {replace(`"schema": "hookonce"`, `"schema": "pg_hookonce"`), "Postgres's own"},
 		"Scheme":            {replace(`"{timestamp}.{body}"`, `"{timestamp}"`), "stringToSign"},
 		"ClaimsTooShort":    {replace(`"720h0m0s"`, `"186h2m59s"`), "retention.claims is 186h2m59s, and must be at least 186h3m0s"},
 		"PublicQuery":       {replace(`hooks.example.com/in`, `hooks.example.com/in?a=b`), "publicURL"},
@@ -121,6 +124,9 @@ func TestParseRefuses(t *testing.T) {
 			}
 			if !strings.Contains(err.Error(), test.want) {
 				t.Errorf("error does not say %q: %v", test.want, err)
+			}
+			if strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("the error repeats a password: %v", err)
 			}
 		})
 	}
