@@ -12,12 +12,7 @@ import (
 	"time"
 
 	"github.com/hookonce/hookonce/internal/scheme"
-)
-
-// The texts that go into SQL as identifiers; quoting them would hide a mistake.
-var (
-	schemaPattern   = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
-	functionPattern = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}\.[a-z_][a-z0-9_]{0,62}$`)
+	"github.com/hookonce/hookonce/internal/sqlfile"
 )
 
 // destinationPattern is a URL that may be shown to whoever may read the endpoint: without credentials.
@@ -61,7 +56,7 @@ func (c *Config) Validate() error {
 	refuse(!strings.HasPrefix(c.Path, "/"), "path %q does not start with /", c.Path)
 	refuse(c.Tolerance <= 0, "tolerance is not positive")
 	refuse(c.MaxBodyBytes <= 0, "maxBodyBytes is not positive")
-	refuse(!schemaPattern.MatchString(c.Schema) || strings.HasPrefix(c.Schema, "pg_"),
+	refuse(!sqlfile.IsName(c.Schema) || strings.HasPrefix(c.Schema, "pg_"),
 		"schema %q is no plain lower-case name, or begins with pg_, which is Postgres's own", c.Schema)
 	least := LeastClaims(c.Scheme)
 	refuse(time.Duration(c.Retention.Claims) < least, "retention.claims is %v, and must be at least %v: the provider may send an "+
@@ -102,6 +97,13 @@ func ValidPublicURL(text string) bool {
 	return err == nil && parsed.Hostname() != "" && publicPattern.MatchString(text)
 }
 
+// ValidDestinationURL says that events can be posted to the URL: absolute, http or https, without a user and a fragment.
+func ValidDestinationURL(text string) bool {
+	// The error of url.Parse quotes the URL, which may hold credentials.
+	parsed, err := url.Parse(text)
+	return err == nil && parsed.Hostname() != "" && destinationPattern.MatchString(text)
+}
+
 // ValidEventType says that it is a type, a prefix followed by .*, or * for all.
 func ValidEventType(pattern string) bool {
 	name := strings.TrimSuffix(pattern, ".*")
@@ -131,7 +133,7 @@ func (c *Config) validateEffects() []error {
 			problems = append(problems, fmt.Errorf("%s: name %q is empty or not unique", at, effect.Name))
 		}
 		names[effect.Name] = true
-		if !functionPattern.MatchString(effect.Function) {
+		if schema, name, _ := strings.Cut(effect.Function, "."); !sqlfile.IsName(schema) || !sqlfile.IsName(name) {
 			problems = append(problems, fmt.Errorf("%s: function %q is not schema.name in lower case", at, effect.Function))
 		}
 		if effect.Key != KeyEvent && effect.Key != KeyResourceAndType {
@@ -151,9 +153,7 @@ func (c *Config) validateDestinations() []error {
 			problems = append(problems, fmt.Errorf("%s: name %q is empty or not unique", at, destination.Name))
 		}
 		names[destination.Name] = true
-		// The error of url.Parse quotes the URL, which may hold credentials.
-		parsed, err := url.Parse(destination.URL)
-		if err != nil || parsed.Hostname() == "" || !destinationPattern.MatchString(destination.URL) {
+		if !ValidDestinationURL(destination.URL) {
 			problems = append(problems, fmt.Errorf("%s: url is not an absolute http or https URL without a user and a fragment", at))
 		}
 		if destination.Timeout <= 0 {

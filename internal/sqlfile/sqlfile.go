@@ -16,9 +16,20 @@ import (
 // written is how the files name the schema.
 var written = regexp.MustCompile(`\bhookonce\.`)
 
-// identifier is what a schema, a function or one of its parts may be called: what needs no quotes, and so cannot break
-// out of them.
-var identifier = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
+// maxNameBytes is how long the server lets a name be.
+const maxNameBytes = 63
+
+// IsName says whether a schema, a function or one of its parts may be called so: what needs no quotes, and so cannot break
+// out of them. It is no regular expression: a bounded repetition costs each process 100 KiB before it has done anything.
+func IsName(text string) bool {
+	for i := range len(text) {
+		c := text[i]
+		if c != '_' && (c < 'a' || c > 'z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return text != "" && len(text) <= maxNameBytes
+}
 
 // InvalidNameError says that a name is not one that statements may be built with.
 type InvalidNameError struct{ Name string }
@@ -31,7 +42,7 @@ func (e *InvalidNameError) Error() string {
 func Quote(name string) (string, error) {
 	parts := strings.Split(name, ".")
 	for i, part := range parts {
-		if !identifier.MatchString(part) {
+		if !IsName(part) {
 			return "", &InvalidNameError{Name: name}
 		}
 		parts[i] = `"` + part + `"`

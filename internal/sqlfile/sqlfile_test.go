@@ -5,6 +5,7 @@ package sqlfile_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -31,6 +32,10 @@ func TestNamesThatCouldBreakOutOfTheirQuotesAreRefused(t *testing.T) {
 		if _, invalid := errors.AsType[*sqlfile.InvalidNameError](err); !invalid {
 			t.Errorf("schema %q: got %v, want an InvalidNameError", name, err)
 		}
+	}
+	longest := "_" + strings.Repeat("9", 62)
+	if got, err := sqlfile.Quote(longest); err != nil || got != `"`+longest+`"` {
+		t.Errorf("got %s, %v", got, err)
 	}
 	if got, err := sqlfile.Quote("shop.on_invoice_paid"); err != nil || got != `"shop"."on_invoice_paid"` {
 		t.Errorf("got %s, %v", got, err)

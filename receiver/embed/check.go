@@ -5,7 +5,6 @@ package embed
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/hookonce/hookonce/internal/receiverconfig"
@@ -60,7 +59,7 @@ func (o *Options) checkDestinations() error {
 			return fmt.Errorf("%w: Destinations[%d], %q, needs a Name of its own", ErrOptions, i, d.Name)
 		}
 		names[d.Name] = true
-		if !validDestination(d.URL) {
+		if !receiverconfig.ValidDestinationURL(d.URL) {
 			return fmt.Errorf("%w: Destinations[%d].URL, of %q: write an absolute http or https URL without a user and a fragment",
 				ErrOptions, i, d.Name)
 		}
@@ -77,13 +76,6 @@ func (o *Options) checkDestinations() error {
 		}
 	}
 	return nil
-}
-
-// validDestination is true for what can be posted to. A user and a password would be in what is logged of it.
-func validDestination(text string) bool {
-	parsed, err := url.Parse(text)
-	return err == nil && (parsed.Scheme == "http" || parsed.Scheme == "https") && parsed.Hostname() != "" &&
-		parsed.User == nil && !strings.Contains(text, "#")
 }
 
 func checkTypes(field string, patterns []string) error {
