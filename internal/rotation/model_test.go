@@ -9,8 +9,14 @@ import (
 	"github.com/hookonce/hookonce/internal/rotation"
 )
 
-// skew is by how much the clocks of two operators may differ. Every bound of the model is that uncertain.
-const skew = 5 * time.Minute
+const (
+	// skew is by how much the clocks of two operators may differ. Every bound of the model is twice that uncertain then.
+	skew = 5 * time.Minute
+	// late is for how long a secret may be accepted after its time.
+	late = time.Minute
+	// spare is how much longer than the overlap a former secret is kept at least while its successor is not everywhere.
+	spare = 30 * time.Minute
+)
 
 // model says what must be accepted, from what has happened and by simpler means than Plan: it knows no keyring and no
 // states, only when each secret stopped being current, and when an operator saw every ready receiver with its successor.
@@ -18,6 +24,8 @@ type model struct {
 	current string
 	former  map[string]*demotion
 	revoked map[string]bool
+	// doubt is how uncertain every bound is.
+	doubt time.Duration
 }
 
 // demotion is how a secret stopped being the current one.
@@ -29,9 +37,12 @@ type demotion struct {
 	looked, seen time.Time
 	// longest is the longest overlap that an operator knew of until then, for a ceiling only moves forward.
 	longest time.Duration
-	// lapsed says that the secret may be refused by somebody's clock, so that nobody need prolong it; over that it is by
+	// used is when the secret was last used, and kept until when its use may keep it.
+	used, kept time.Time
+	// lapse is the end that nobody need prolong any more, for by somebody's clock it may be over; over says that it is by
 	// every clock, so that nobody may.
-	lapsed, over bool
+	lapse time.Time
+	over  bool
 }
 
 // overlap is what the spec asks for.
@@ -43,24 +54,45 @@ func (d *demotion) overlap() time.Duration {
 }
 
 // mustAccept says whether refusing the secret at now loses a delivery that people were promised.
-func (d *demotion) mustAccept(now time.Time) bool {
-	end := d.looked.Add(d.overlap())
+func (d *demotion) mustAccept(now time.Time, doubt time.Duration) bool {
+	end := d.looked.Add(d.overlap() + spare)
 	if !d.seen.IsZero() {
 		end = d.seen.Add(d.overlap())
 	}
-	if limit := d.spec.PreviousNotAfter; !limit.IsZero() && limit.Before(end) {
-		end = limit
+	for _, limit := range []time.Time{d.spec.PreviousNotAfter, d.lapse} {
+		if !limit.IsZero() && limit.Before(end) {
+			end = limit
+		}
 	}
-	return !d.lapsed && now.Before(end.Add(-2*skew))
+	return now.Before(end.Add(-doubt))
 }
 
 // mustRefuse says whether accepting the secret at now is too long.
-func (d *demotion) mustRefuse(now time.Time) bool {
+func (d *demotion) mustRefuse(now time.Time, doubt time.Duration) bool {
 	end := d.looked.Add(d.longest + rotation.Slack)
 	if !d.seen.IsZero() {
 		end = d.seen.Add(d.overlap())
+		if d.kept.After(end) {
+			end = d.kept
+		}
 	}
-	return d.over || now.After(end.Add(2*skew))
+	return d.over || now.After(end.Add(doubt+late))
+}
+
+// keep follows the use of a secret that is kept while it is used.
+func (d *demotion) keep(now time.Time) {
+	if d.spec.Retire != rotation.WhenUnused || d.spec.Immediate || d.seen.IsZero() {
+		d.kept = time.Time{}
+		return
+	}
+	if unused := d.used.Add(d.overlap()); unused.After(d.kept) {
+		d.kept = unused
+	}
+	for _, most := range []time.Time{d.seen.Add(max(d.spec.MaxOverlap, d.overlap())), now.Add(d.overlap() + 2*skew)} {
+		if most.Before(d.kept) {
+			d.kept = most
+		}
+	}
 }
 
 // promoted notes that a secret has become current.
@@ -81,5 +113,6 @@ func (m *model) looked(by *asked, now time.Time, everywhere func(revision int64)
 		if d.seen.IsZero() && everywhere(d.revision) {
 			d.seen = now
 		}
+		d.keep(now)
 	}
 }
