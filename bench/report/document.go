@@ -49,6 +49,7 @@ var meanings = map[string]string{
 	"memory_mib":               "MiB",
 	"rate.":                    "events/s",
 	"cpu_us.":                  "microseconds of CPU for each event",
+	"cpu.effect_vs_limit":      "CPU of the limit with an effect against Hookonce's",
 	"cpu.vs_limit":             "CPU of the limit against Hookonce's",
 	"cpu.vs_":                  "CPU of the other against Hookonce's",
 	"refused.":                 "part that was answered 503 at saturation",

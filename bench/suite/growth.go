@@ -38,7 +38,7 @@ func (b *bench) growth(ctx context.Context) error {
 			if err := prepare(ctx); err != nil {
 				return sample{}, err
 			}
-			how := sending{connections: connections, measure: b.measure, rate: rate, keep: true}
+			how := sending{connections: connections, measure: b.turn(), rate: rate, keep: true}
 			if rate > 0 {
 				how.connections = latencyConnections
 			}
@@ -52,14 +52,14 @@ func (b *bench) growth(ctx context.Context) error {
 			run(old, rate, old.EmptyEvents),
 		}
 	}
-	rounds, err := b.interleave(ctx, contestants(0))
+	rounds, err := b.interleave(ctx, contestants(0), 2)
 	if err != nil {
 		return err
 	}
 	b.report.Goal("growth.rate", over(rounds, func(r round) float64 { return r[old.Name].rate / r[young.Name].rate }), ">=", 0.85)
 	b.report.Figure("growth.rate.young", over(rounds, func(r round) float64 { return r[young.Name].rate })...)
 	b.report.Figure("growth.rate.old", over(rounds, func(r round) float64 { return r[old.Name].rate })...)
-	if rounds, err = b.interleave(ctx, contestants(growthRate*b.peak)); err != nil {
+	if rounds, err = b.interleave(ctx, contestants(growthRate*b.peak), 2); err != nil {
 		return err
 	}
 	b.report.Goal("growth.p99", over(rounds, func(r round) float64 {

@@ -66,14 +66,18 @@ func (b *bench) findPeak(ctx context.Context, ours *lab.Subject) error {
 // latencyAt compares the receiver with pgbench at the same rate.
 func (b *bench) latencyAt(ctx context.Context, ours, tables *lab.Subject, name string, rate float64) error {
 	b.clients[b.one.Name] = latencyClients
+	empty := b.lab.Empty()
 	rounds, err := b.interleave(ctx, []contestant{
+		{"empty", func(ctx context.Context, _ int) (sample, error) {
+			return b.load(ctx, empty, sending{connections: latencyConnections, measure: b.measure, rate: rate})
+		}},
 		{"ours", func(ctx context.Context, _ int) (sample, error) {
 			return b.load(ctx, ours, sending{connections: latencyConnections, measure: b.measure, rate: rate})
 		}},
 		{"one", func(ctx context.Context, _ int) (sample, error) {
 			return b.pgbench(ctx, tables, b.one, rate, b.measure)
 		}},
-	})
+	}, 1)
 	if err != nil {
 		return err
 	}
@@ -91,6 +95,9 @@ func (b *bench) latencyAt(ctx context.Context, ours, tables *lab.Subject, name s
 		b.report.Figure("latency_ms."+q.name+"."+name+".pgbench", over(rounds, func(r round) float64 {
 			return quantile(r["one"].pg.Latency, q.percent)
 		})...)
+		b.report.Figure("latency_ms."+q.name+"."+name+".empty", over(rounds, func(r round) float64 {
+			return quantile(r["empty"].result.Latency, q.percent)
+		})...)
 	}
 	return nil
 }
@@ -98,9 +105,18 @@ func (b *bench) latencyAt(ctx context.Context, ours, tables *lab.Subject, name s
 // overload offers more than the receiver can take. What it takes must not wait long, what it does not take must be told
 // so at once, and nothing that it acknowledged may be lost: load has compared that already.
 func (b *bench) overload(ctx context.Context, ours *lab.Subject) error {
-	rounds, err := b.interleave(ctx, []contestant{{"ours", func(ctx context.Context, _ int) (sample, error) {
-		return b.load(ctx, ours, sending{connections: crowd, measure: b.measure, rate: overloaded * b.peak})
-	}}})
+	peak := b.peak
+	// What it can take is found just before each time: the machine is not as fast as it was minutes ago.
+	rounds, err := b.interleave(ctx, []contestant{
+		{"peak", func(ctx context.Context, _ int) (sample, error) {
+			s, err := b.load(ctx, ours, sending{connections: connections[2], measure: b.turn()})
+			peak = s.rate
+			return s, err
+		}},
+		{"ours", func(ctx context.Context, _ int) (sample, error) {
+			return b.load(ctx, ours, sending{connections: crowd, measure: b.measure, rate: overloaded * peak})
+		}},
+	}, 1)
 	if err != nil {
 		return err
 	}
@@ -111,7 +127,7 @@ func (b *bench) overload(ctx context.Context, ours *lab.Subject) error {
 		return quantile(r["ours"].result.Refusals, 99)
 	}), "<=", 50)
 	b.report.Figure("overload.refused_share", over(rounds, func(r round) float64 { return r["ours"].refused() })...)
-	b.report.Figure("overload.kept", over(rounds, func(r round) float64 { return r["ours"].rate / b.peak })...)
+	b.report.Figure("overload.kept", over(rounds, func(r round) float64 { return r["ours"].rate / r["peak"].rate })...)
 	b.report.Figure("overload.rate", over(rounds, func(r round) float64 { return r["ours"].rate })...)
 	return nil
 }

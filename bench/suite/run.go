@@ -29,6 +29,24 @@ type sample struct {
 	stolen, others float64
 }
 
+// and puts two turns of one contestant together.
+func (s sample) and(other sample) sample {
+	if s.rate == 0 && s.result == nil {
+		return other
+	}
+	events := s.rate + other.rate
+	if events > 0 {
+		s.cpu = (s.cpu*s.rate + other.cpu*other.rate) / events
+		s.cpuPostgres = (s.cpuPostgres*s.rate + other.cpuPostgres*other.rate) / events
+	}
+	s.rate = events / 2
+	if s.result != nil && other.result != nil {
+		s.result.Latency.Merge(other.result.Latency)
+		s.result.Refusals.Merge(other.result.Refusals)
+	}
+	return s
+}
+
 // meter reads the clocks when counting begins and ends.
 type meter struct {
 	b   *bench

@@ -29,6 +29,7 @@ type options struct {
 	warmup         time.Duration
 	retained       int
 	maxSteal       float64
+	maxOthers      float64
 	strict         bool
 	only, document string
 	root           string
@@ -75,6 +76,7 @@ func Main(ctx context.Context, args []string) error {
 	flags.DurationVar(&o.warmup, "warmup", 700*time.Millisecond, "how long each thing runs before it is measured")
 	flags.IntVar(&o.retained, "retained", 1_000_000, "how many claims are there for growth")
 	flags.Float64Var(&o.maxSteal, "max-steal", 0.05, "part of the time stolen by the hypervisor from which a round is discarded")
+	flags.Float64Var(&o.maxOthers, "max-others", 0.2, "part of the time spent on other programs from which a round is discarded")
 	flags.BoolVar(&o.strict, "strict", false, "fail if a goal is missed")
 	flags.StringVar(&o.only, "only", "", "sections to run, separated by commas (default all: ingest,latency,growth,memory)")
 	flags.StringVar(&o.document, "document", "", "file to write the table to; only after a whole run, long enough to say something")
