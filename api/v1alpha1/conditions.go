@@ -29,6 +29,9 @@ const (
 	ConditionSourceDiverged = "SourceDiverged"
 	// ConditionPropagated says that every ready receiver has loaded the new secret.
 	ConditionPropagated = "Propagated"
+	// ConditionOldSecretStillInUse is there while the provider signs with a former secret whose time is nearly over, or is
+	// prolonged because of that.
+	ConditionOldSecretStillInUse = "OldSecretStillInUse"
 	// ConditionPreviousRetired says that the former secret is no longer accepted anywhere.
 	ConditionPreviousRetired = "PreviousRetired"
 )

@@ -65,7 +65,21 @@ const (
 	RevocationImmediate Revocation = "Immediate"
 )
 
+// Retire says when the time of a former secret is over.
+//
+// +kubebuilder:validation:Enum=AtDeadline;WhenUnused
+type Retire string
+
+const (
+	// RetireAtDeadline refuses the former secret at the end of the overlap, used or not.
+	RetireAtDeadline Retire = "AtDeadline"
+	// RetireWhenUnused keeps the former secret beyond the overlap while the provider signs with it.
+	RetireWhenUnused Retire = "WhenUnused"
+)
+
 // SecretRotationSpec is the rotation that is asked for.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.maxOverlap) || !has(self.overlap) || duration(self.maxOverlap) >= duration(self.overlap)",message="maxOverlap is shorter than overlap: make it at least as long, or leave it out"
 type SecretRotationSpec struct {
 	// endpointRef names the WebhookEndpoint. It cannot be changed. No default.
 	// +required
@@ -85,6 +99,20 @@ type SecretRotationSpec struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('168h')",message="overlap must be from 0s to 168h (seven days)"
 	Overlap Duration `json:"overlap,omitempty"`
 
+	// retire says when the former secret's time is over: AtDeadline, at the end of the overlap, used or not; or WhenUnused,
+	// when it has verified no delivery for as long as the overlap, and at the latest after maxOverlap. While it is kept
+	// so, OldSecretStillInUse is True and says what to do. Default AtDeadline.
+	// +optional
+	// +default="AtDeadline"
+	Retire Retire `json:"retire,omitempty"`
+
+	// maxOverlap is for how long, counted as overlap is, the former secret is accepted at most with retire WhenUnused;
+	// otherwise it means nothing. Default 168h; from overlap to 168h.
+	// +optional
+	// +default="168h"
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('168h')",message="maxOverlap must be at most 168h (seven days)"
+	MaxOverlap Duration `json:"maxOverlap,omitempty"`
+
 	// previousNotAfter is a moment after which the former secret is refused even if the overlap is longer, for instance
 	// the provider's own expiry. Default: none.
 	// +optional
@@ -101,7 +129,8 @@ type SecretRotationSpec struct {
 // SecretRotationStatus is how far a rotation is.
 type SecretRotationStatus struct {
 	// conditions of the rotation. The reason of Ready is its state: Pending, Propagating, OverlapActive, Retiring and
-	// Completed, or AlreadyCurrent, Superseded, Revoked or Rejected.
+	// Completed, or AlreadyCurrent, Superseded, Revoked or Rejected. OldSecretStillInUse is there while the provider signs
+	// with a former secret whose time is nearly over, or is prolonged.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

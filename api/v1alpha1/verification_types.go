@@ -5,6 +5,8 @@ package v1alpha1
 
 // Verification says how a delivery proves that it comes from the provider.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.maxOverlap) || !has(self.overlap) || duration(self.maxOverlap) >= duration(self.overlap)",message="verification.maxOverlap is shorter than verification.overlap: make it at least as long, or leave it out"
+// +kubebuilder:validation:XValidation:rule="!(self.scheme in ['Adyen', 'Shopify']) || !has(self.overlap) || duration(self.overlap) >= duration('1h')",message="verification.overlap must be at least 1h with this scheme: its provider goes over to a new secret step by step and signs with the old one meanwhile"
 // +kubebuilder:validation:XValidation:rule="(self.scheme == 'HMAC') == has(self.hmac)",message="set verification.hmac when, and only when, verification.scheme is HMAC"
 // +kubebuilder:validation:XValidation:rule="!has(self.bodyReuse) || self.bodyReuse == 'Duplicate' || self.scheme in ['GitHub', 'GitLabToken', 'Shopify', 'Convoy'] || (has(self.hmac) && (has(self.hmac.eventIDSigned) ? !self.hmac.eventIDSigned : !(self.hmac.stringToSign.contains('{id}') || (self.hmac.signature.algorithm == 'Token' ? has(self.hmac.eventID.made) && self.hmac.eventID.made == 'PerRequest' && !has(self.hmac.eventID.header) && !has(self.hmac.eventID.path) && !has(self.hmac.eventID.compose) : !has(self.hmac.eventID.header) && (!has(self.hmac.eventID.compose) || self.hmac.eventID.compose.all(c, has(c.path) && (!has(self.hmac.signature.path) || self.hmac.stringToSign.contains('{item.' + c.path + '}') || self.hmac.stringToSign.contains('{item.' + c.path + '...}')))) && (!has(self.hmac.eventID.otherwise) || self.hmac.eventID.otherwise.all(o, has(o.path) && (!has(self.hmac.signature.path) || self.hmac.stringToSign.contains('{item.' + o.path + '}') || self.hmac.stringToSign.contains('{item.' + o.path + '...}')))) && (!has(self.hmac.signature.path) || ((!has(self.hmac.eventID.path) || self.hmac.stringToSign.contains('{item.' + self.hmac.eventID.path + '}') || self.hmac.stringToSign.contains('{item.' + self.hmac.eventID.path + '...}')) && (!has(self.hmac.eventID.made) || self.hmac.eventID.made == 'PerRequest')))))))",message="bodyReuse NewEvent changes nothing where the signature covers the event id: remove it; a body under a new id is another event there"
 // +kubebuilder:validation:XValidation:rule="!has(self.hmac) || !has(self.hmac.bodyBetweenAttempts) || self.hmac.bodyBetweenAttempts == 'Same' || (has(self.bodyReuse) && self.bodyReuse == 'NewEvent') || (has(self.hmac.eventIDSigned) ? self.hmac.eventIDSigned : self.hmac.stringToSign.contains('{id}') || (self.hmac.signature.algorithm == 'Token' ? has(self.hmac.eventID.made) && self.hmac.eventID.made == 'PerRequest' && !has(self.hmac.eventID.header) && !has(self.hmac.eventID.path) && !has(self.hmac.eventID.compose) : !has(self.hmac.eventID.header) && (!has(self.hmac.eventID.compose) || self.hmac.eventID.compose.all(c, has(c.path) && (!has(self.hmac.signature.path) || self.hmac.stringToSign.contains('{item.' + c.path + '}') || self.hmac.stringToSign.contains('{item.' + c.path + '...}')))) && (!has(self.hmac.eventID.otherwise) || self.hmac.eventID.otherwise.all(o, has(o.path) && (!has(self.hmac.signature.path) || self.hmac.stringToSign.contains('{item.' + o.path + '}') || self.hmac.stringToSign.contains('{item.' + o.path + '...}')))) && (!has(self.hmac.signature.path) || ((!has(self.hmac.eventID.path) || self.hmac.stringToSign.contains('{item.' + self.hmac.eventID.path + '}') || self.hmac.stringToSign.contains('{item.' + self.hmac.eventID.path + '...}')) && (!has(self.hmac.eventID.made) || self.hmac.eventID.made == 'PerRequest')))))",message="hmac.bodyBetweenAttempts Changes needs a signed event id: only a known body tells a captured delivery where the id is not signed. Name an id that is signed, or give that protection up with bodyReuse NewEvent"
@@ -34,6 +36,20 @@ type Verification struct {
 	// +default="24h"
 	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('168h')",message="overlap must be from 0s to 168h (seven days)"
 	Overlap Duration `json:"overlap,omitempty"`
+
+	// retire says when the time of a former secret is over after the bytes of secretRef changed: AtDeadline, at the end of the
+	// overlap, used or not; or WhenUnused, when it has verified no delivery for as long as the overlap, and at the latest
+	// after maxOverlap. A SecretRotation brings its own. Default AtDeadline.
+	// +optional
+	// +default="AtDeadline"
+	Retire Retire `json:"retire,omitempty"`
+
+	// maxOverlap is for how long, counted as overlap is, the former secret is accepted at most with retire WhenUnused;
+	// otherwise it means nothing. Default 168h; from overlap to 168h.
+	// +optional
+	// +default="168h"
+	// +kubebuilder:validation:XValidation:rule="duration(self) <= duration('168h')",message="maxOverlap must be at most 168h (seven days)"
+	MaxOverlap Duration `json:"maxOverlap,omitempty"`
 
 	// bodyReuse says what a known body under a new event id is, where the signature does not cover the id (Convoy, GitHub,
 	// GitLabToken, Shopify, and HMAC with such an id): Duplicate, which gets the stored answer, or NewEvent, for providers

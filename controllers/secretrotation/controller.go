@@ -134,6 +134,7 @@ func (r *Reconciler) report(ctx context.Context, p *pass, failure error) (ctrl.R
 		return ctrl.Result{}, err
 	}
 	r.announce(p, conditions)
+	r.warnOfUse(p, conditions)
 	return result, failure
 }
 

@@ -28,6 +28,15 @@ func (r *Reconciler) announceEvicted(p *pass) {
 	}
 }
 
+// warnOfUse records an event when the former secret is first found in use near its end.
+func (r *Reconciler) warnOfUse(p *pass, after *reconcile.Conditions) {
+	inUse := after.Find(v1alpha1.ConditionOldSecretStillInUse)
+	if inUse == nil || meta.FindStatusCondition(p.object.Status.Conditions, v1alpha1.ConditionOldSecretStillInUse) != nil {
+		return
+	}
+	r.recorder.Eventf(p.object, nil, corev1.EventTypeWarning, inUse.Reason, action, "%s", inUse.Message)
+}
+
 // announce records an event if the state has changed with this pass, and none if it has not.
 func (r *Reconciler) announce(p *pass, after *reconcile.Conditions) {
 	ready := after.Find(v1alpha1.ConditionReady)

@@ -33,6 +33,7 @@ func (r *Reconciler) observeSpec(_ context.Context, p *pass) error {
 		Source:    keyring.Source{Name: spec.SecretRef.Name, Key: spec.SecretRef.Key},
 		Overlap:   defaultOverlap,
 		Immediate: spec.Revocation == v1alpha1.RevocationImmediate,
+		Retire:    rotation.Retire(spec.Retire),
 		Intervals: r.intervals,
 	}
 	if spec.PreviousNotAfter != nil {
@@ -44,6 +45,13 @@ func (r *Reconciler) observeSpec(_ context.Context, p *pass) error {
 			return reconcile.Terminal(v1alpha1.ReasonInvalidSpec, "The spec cannot be used: spec.overlap: %s", err)
 		}
 		p.spec.Overlap = overlap
+	}
+	if spec.MaxOverlap != "" {
+		longest, err := spec.MaxOverlap.Parse()
+		if err != nil {
+			return reconcile.Terminal(v1alpha1.ReasonInvalidSpec, "The spec cannot be used: spec.maxOverlap: %s", err)
+		}
+		p.spec.MaxOverlap = longest
 	}
 	p.seen.Recorded = recordedIn(&p.object.Status)
 	return nil
@@ -91,6 +99,7 @@ func (r *Reconciler) observeSecret(ctx context.Context, p *pass) error {
 		return reconcile.Waiting(v1alpha1.ReasonInvalidSpec, r.intervals.Secret,
 			"WebhookEndpoint %s has no usable verification: %s", p.endpoint.Name, err)
 	}
+	p.spec.MinOverlap, p.spec.MinOverlapReason = described.Behavior.LeastOverlap()
 	candidate, fault, err := reconcile.ReadCandidate(ctx, r.live, p.object.Namespace, p.object.Spec.SecretRef, described)
 	if err != nil {
 		return err

@@ -88,6 +88,11 @@ func setConditions(c *reconcile.Conditions, d rotation.Decision) {
 	} else {
 		c.False(v1alpha1.ConditionOverlapActive, v1alpha1.ReasonSingleSecret, "No former secret is accepted because of this rotation")
 	}
+	if d.OldInUse {
+		c.True(v1alpha1.ConditionOldSecretStillInUse, rotation.OldSecretStillInUse, "%s", d.OldInUseMessage)
+	} else {
+		c.Clear(v1alpha1.ConditionOldSecretStillInUse)
+	}
 	if d.PreviousRetired {
 		c.True(v1alpha1.ConditionPreviousRetired, state, "No receiver accepts the former secret")
 	} else {

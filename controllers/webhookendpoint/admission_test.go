@@ -62,6 +62,9 @@ var refusals = []refusal{
 	{"NoDuration", endpointManifest, "tolerance: 5m", "tolerance: 5 minutes", false, "tolerance"},
 	{"NegativeDuration", endpointManifest, "tolerance: 5m", "tolerance: -5m", false, "tolerance"},
 	{"Overlap", endpointManifest, "overlap: 24h", "overlap: 169h", false, "overlap must be from 0s to 168h"},
+	{"MaxOverlap", endpointManifest, "overlap: 24h", "overlap: 24h\n    maxOverlap: 23h", false, "verification.maxOverlap is shorter"},
+	{"MaxOverlapLong", endpointManifest, "overlap: 24h", "maxOverlap: 169h", false, "maxOverlap must be at most 168h"},
+	{"OverlapOfLaggards", strings.Replace(endpointManifest, "overlap: 24h", "overlap: 59m", 1), "scheme: Paymos", "scheme: Shopify", false, "verification.overlap must be at least 1h with this scheme"},
 	{"SchemaChanged", endpointManifest, "schema: hookonce", "schema: other", true, "Create a new endpoint with the other schema"},
 	{"SchemaName", endpointManifest, "schema: hookonce", `schema: "Hook-Once"`, false, "database.schema must be a plain name"},
 	{"SchemaOfPostgres", endpointManifest, "schema: hookonce", "schema: pg_hookonce", false, "which is Postgres's own"},
@@ -105,6 +108,8 @@ var refusals = []refusal{
 	{"EndpointRefChanged", rotationManifest, "name: payments", "name: other", true, "endpointRef cannot be changed"},
 	{"SecretRefChanged", rotationManifest, "name: signing-q4", "name: other", true, "secretRef cannot be changed"},
 	{"RotationOverlap", rotationManifest, "overlap: 24h", "overlap: 200h", false, "overlap must be from 0s to 168h"},
+	{"RotationMaxOverlap", rotationManifest, "overlap: 24h", "overlap: 24h\n  maxOverlap: 1h", false, "maxOverlap is shorter than overlap"},
+	{"RotationMaxOverlapLong", rotationManifest, "overlap: 24h", "overlap: 24h\n  maxOverlap: 200h", false, "maxOverlap must be at most 168h"},
 	{"Unrevoked", rotationManifest, "Immediate", "AfterOverlap", true, "a revoked secret stays revoked"},
 }
 

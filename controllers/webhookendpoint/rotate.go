@@ -41,6 +41,8 @@ func (r *Reconciler) rotate(ctx context.Context, p *pass) error {
 			EndpointRef: v1alpha1.EndpointReference{Name: p.endpoint.Name},
 			SecretRef:   p.endpoint.Spec.Verification.SecretRef,
 			Overlap:     p.endpoint.Spec.Verification.Overlap,
+			Retire:      p.endpoint.Spec.Verification.Retire,
+			MaxOverlap:  p.endpoint.Spec.Verification.MaxOverlap,
 		},
 	}
 	if err := controllerutil.SetControllerReference(p.endpoint, rotation, r.client.Scheme()); err != nil {

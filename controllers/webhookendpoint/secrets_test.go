@@ -171,7 +171,11 @@ func TestSecretThatIsSpoiledLaterIsReportedWhileReceiversGoOn(t *testing.T) {
 
 func TestChangedBytesAskForARotation(t *testing.T) {
 	b, receivers := serving(t)
-	endpoint := b.endpoint("payments")
+	endpoint := &v1alpha1.WebhookEndpoint{}
+	b.update(endpoint, "payments", func() {
+		endpoint.Spec.Verification.Retire, endpoint.Spec.Verification.MaxOverlap = v1alpha1.RetireWhenUnused, "100h"
+	})
+	b.settle("payments")
 	b.mend(secret("signing", "secret", "whsec_ffffffffffffffffffffffffffffffff"))
 
 	b.pass("payments")
@@ -198,6 +202,8 @@ func TestChangedBytesAskForARotation(t *testing.T) {
 		EndpointRef: v1alpha1.EndpointReference{Name: "payments"},
 		SecretRef:   endpoint.Spec.Verification.SecretRef,
 		Overlap:     "24h",
+		Retire:      v1alpha1.RetireWhenUnused,
+		MaxOverlap:  "100h",
 		Revocation:  v1alpha1.RevocationAfterOverlap,
 	}
 	if rotation.Spec != want {

@@ -91,6 +91,8 @@ type Verification struct {
 	SecretRef  SecretKeyReference `json:"secretRef"`
 	Tolerance  Duration           `json:"tolerance"`
 	Overlap    Duration           `json:"overlap"`
+	Retire     string             `json:"retire"`
+	MaxOverlap Duration           `json:"maxOverlap"`
 	BodyReuse  string             `json:"bodyReuse"`
 	Handshake  *HandshakeOptions  `json:"handshake"`
 	HMAC       *HMACScheme        `json:"hmac"`

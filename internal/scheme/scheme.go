@@ -179,6 +179,24 @@ type Behavior struct {
 	Rotation Rotation `json:"rotation,omitempty"`
 }
 
+// lag is how long a provider may take to go over to a new secret: Shopify says up to an hour, Adyen says "some time".
+const lag = time.Hour
+
+// LeastOverlap is for how long at least a former secret must be accepted after a change for no delivery to be lost, and why,
+// as the end of a sentence; zero where nothing is signed with the former secret any more. It is a week at most, which is the
+// longest overlap there is.
+func (b Behavior) LeastOverlap() (least time.Duration, reason string) {
+	const week = 7 * 24 * time.Hour
+	switch b.Rotation {
+	case RotationLagging:
+		return lag, "its provider goes over to a new secret step by step and signs with the old one meanwhile"
+	case RotationOldEventsKeepOld:
+		return min(b.RetryHorizon, week), "its provider signs what it sends again with the secret of the first attempt"
+	case RotationBoth, RotationImmediate:
+	}
+	return 0, ""
+}
+
 // Rotation is how a provider goes over from one secret to the next.
 type Rotation string
 

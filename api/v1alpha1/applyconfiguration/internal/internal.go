@@ -396,6 +396,8 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
       default: 17 3 * * *
+- name: com.github.hookonce.hookonce.api.v1alpha1.Retire
+  scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.Retry
   map:
     fields:
@@ -444,6 +446,10 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: endpointRef
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.EndpointReference
+    - name: maxOverlap
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.Duration
+      default: 168h
     - name: overlap
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.Duration
@@ -451,6 +457,10 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: previousNotAfter
       type:
         namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: retire
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.Retire
+      default: AtDeadline
     - name: revocation
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.Revocation
@@ -526,10 +536,18 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: hmac
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.HMACScheme
+    - name: maxOverlap
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.Duration
+      default: 168h
     - name: overlap
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.Duration
       default: 24h
+    - name: retire
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.Retire
+      default: AtDeadline
     - name: scheme
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.SchemeName

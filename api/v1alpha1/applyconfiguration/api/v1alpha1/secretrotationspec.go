@@ -23,6 +23,13 @@ type SecretRotationSpecApplyConfiguration struct {
 	// new one. Shortening it below what has passed ends the overlap; lengthening it does not bring an expired secret back.
 	// Default 24h; from 0s to 168h.
 	Overlap *apiv1alpha1.Duration `json:"overlap,omitempty"`
+	// retire says when the former secret's time is over: AtDeadline, at the end of the overlap, used or not; or WhenUnused,
+	// when it has verified no delivery for as long as the overlap, and at the latest after maxOverlap. While it is kept
+	// so, OldSecretStillInUse is True and says what to do. Default AtDeadline.
+	Retire *apiv1alpha1.Retire `json:"retire,omitempty"`
+	// maxOverlap is for how long, counted as overlap is, the former secret is accepted at most with retire WhenUnused;
+	// otherwise it means nothing. Default 168h; from overlap to 168h.
+	MaxOverlap *apiv1alpha1.Duration `json:"maxOverlap,omitempty"`
 	// previousNotAfter is a moment after which the former secret is refused even if the overlap is longer, for instance
 	// the provider's own expiry. Default: none.
 	PreviousNotAfter *v1.Time `json:"previousNotAfter,omitempty"`
@@ -58,6 +65,22 @@ func (b *SecretRotationSpecApplyConfiguration) WithSecretRef(value *SecretKeyRef
 // If called multiple times, the Overlap field is set to the value of the last call.
 func (b *SecretRotationSpecApplyConfiguration) WithOverlap(value apiv1alpha1.Duration) *SecretRotationSpecApplyConfiguration {
 	b.Overlap = &value
+	return b
+}
+
+// WithRetire sets the Retire field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Retire field is set to the value of the last call.
+func (b *SecretRotationSpecApplyConfiguration) WithRetire(value apiv1alpha1.Retire) *SecretRotationSpecApplyConfiguration {
+	b.Retire = &value
+	return b
+}
+
+// WithMaxOverlap sets the MaxOverlap field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MaxOverlap field is set to the value of the last call.
+func (b *SecretRotationSpecApplyConfiguration) WithMaxOverlap(value apiv1alpha1.Duration) *SecretRotationSpecApplyConfiguration {
+	b.MaxOverlap = &value
 	return b
 }
 

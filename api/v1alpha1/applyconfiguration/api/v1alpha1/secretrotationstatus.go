@@ -16,7 +16,8 @@ import (
 // SecretRotationStatus is how far a rotation is.
 type SecretRotationStatusApplyConfiguration struct {
 	// conditions of the rotation. The reason of Ready is its state: Pending, Propagating, OverlapActive, Retiring and
-	// Completed, or AlreadyCurrent, Superseded, Revoked or Rejected.
+	// Completed, or AlreadyCurrent, Superseded, Revoked or Rejected. OldSecretStillInUse is there while the provider signs
+	// with a former secret whose time is nearly over, or is prolonged.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// observedGeneration is the generation of the spec that this status is about.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`

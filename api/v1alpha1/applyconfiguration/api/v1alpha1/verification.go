@@ -26,6 +26,13 @@ type VerificationApplyConfiguration struct {
 	// overlap is how long the former secret stays accepted after the bytes of secretRef changed, counted from the moment
 	// that the last ready receiver has the new one. Default 24h; from 0s to 168h. A SecretRotation brings its own.
 	Overlap *apiv1alpha1.Duration `json:"overlap,omitempty"`
+	// retire says when the time of a former secret is over after the bytes of secretRef changed: AtDeadline, at the end of the
+	// overlap, used or not; or WhenUnused, when it has verified no delivery for as long as the overlap, and at the latest
+	// after maxOverlap. A SecretRotation brings its own. Default AtDeadline.
+	Retire *apiv1alpha1.Retire `json:"retire,omitempty"`
+	// maxOverlap is for how long, counted as overlap is, the former secret is accepted at most with retire WhenUnused;
+	// otherwise it means nothing. Default 168h; from overlap to 168h.
+	MaxOverlap *apiv1alpha1.Duration `json:"maxOverlap,omitempty"`
 	// bodyReuse says what a known body under a new event id is, where the signature does not cover the id (Convoy, GitHub,
 	// GitLabToken, Shopify, and HMAC with such an id): Duplicate, which gets the stored answer, or NewEvent, for providers
 	// that send identical bodies on purpose. NewEvent gives up a protection: whoever has captured one delivery can have its
@@ -73,6 +80,22 @@ func (b *VerificationApplyConfiguration) WithTolerance(value apiv1alpha1.Duratio
 // If called multiple times, the Overlap field is set to the value of the last call.
 func (b *VerificationApplyConfiguration) WithOverlap(value apiv1alpha1.Duration) *VerificationApplyConfiguration {
 	b.Overlap = &value
+	return b
+}
+
+// WithRetire sets the Retire field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Retire field is set to the value of the last call.
+func (b *VerificationApplyConfiguration) WithRetire(value apiv1alpha1.Retire) *VerificationApplyConfiguration {
+	b.Retire = &value
+	return b
+}
+
+// WithMaxOverlap sets the MaxOverlap field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MaxOverlap field is set to the value of the last call.
+func (b *VerificationApplyConfiguration) WithMaxOverlap(value apiv1alpha1.Duration) *VerificationApplyConfiguration {
+	b.MaxOverlap = &value
 	return b
 }
 
