@@ -60,15 +60,14 @@ func (r *Reconciler) rotate(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// changed says whether the secret that the spec names should become current: it is new, or the Secret that the current one
-// came from holds a former one again, as after a reverted commit. A former secret in another Secret means that a
-// SecretRotation is ahead of the spec.
+// changed says whether the secret that the spec names should become current: it is new, or it is a former one again, as
+// after a reverted commit. A former secret may also mean that a SecretRotation is ahead of the spec.
 func (p *pass) changed() bool {
 	switch p.found.standing {
 	case keyring.IsUnknown:
 		return true
 	case keyring.IsPrevious, keyring.IsExpired:
-		return p.ring.Current.Source == sourceOf(p.endpoint)
+		return !p.ahead()
 	default:
 		return false
 	}

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/hookonce/hookonce/api/v1alpha1"
 	"github.com/hookonce/hookonce/internal/keyring"
 	"github.com/hookonce/hookonce/internal/reconcile"
@@ -26,6 +29,9 @@ type findings struct {
 	source   *reconcile.Fault
 	// standing is what the keyring knows of the source.
 	standing keyring.Standing
+	// led says that the spec was what made the current secret current, by naming its Secret: a spec that names a former
+	// secret now has been taken back.
+	led bool
 }
 
 // readSecrets reads the user's Secrets when it is time, and remembers what it found.
@@ -55,9 +61,34 @@ func (r *Reconciler) readSecrets(ctx context.Context, p *pass) error {
 	if p.ring != nil && p.candidate != nil {
 		found.standing = p.ring.Standing(*p.candidate)
 	}
+	if found.led, err = r.led(ctx, p); err != nil {
+		return err
+	}
 	p.found = found
 	r.memory.Store(p.key(), found)
 	return nil
+}
+
+// led says whether the rotation that brought the current secret is one that the operator made because the spec, or the
+// Secret that it names, had changed.
+func (r *Reconciler) led(ctx context.Context, p *pass) (bool, error) {
+	if p.ring == nil || p.ring.Current.Rotation == "" {
+		return false, nil
+	}
+	var rotations v1alpha1.SecretRotationList
+	if err := r.client.List(ctx, &rotations, client.InNamespace(p.endpoint.Namespace)); err != nil {
+		return false, fmt.Errorf("list SecretRotations: %w", err)
+	}
+	return slices.ContainsFunc(rotations.Items, func(rotation v1alpha1.SecretRotation) bool {
+		return string(rotation.UID) == p.ring.Current.Rotation && metav1.IsControlledBy(&rotation, p.endpoint)
+	}), nil
+}
+
+// ahead says that the keyring is ahead of the spec: the Secret that the spec names holds a former secret, and the current
+// one came from another Secret, which the spec has not named yet.
+func (p *pass) ahead() bool {
+	former := p.found.standing == keyring.IsPrevious || p.found.standing == keyring.IsExpired
+	return former && p.ring.Current.Source != sourceOf(p.endpoint) && !p.found.led
 }
 
 // secretsDue says whether the user's Secrets must be read in this pass. A Secret that is missing or unusable is looked for
@@ -158,8 +189,7 @@ func (p *pass) judgeStanding() {
 		p.report(reconcile.Terminal(v1alpha1.ReasonSecretRevoked,
 			"Secret %s, key %q holds a secret that was revoked and stays refused: put a new one there", ref.Name, ref.Key))
 	}
-	former := p.found.standing == keyring.IsPrevious || p.found.standing == keyring.IsExpired
-	if !former || current == sourceOf(p.endpoint) {
+	if !p.ahead() {
 		p.conditions.Clear(v1alpha1.ConditionSourceDiverged)
 		return
 	}

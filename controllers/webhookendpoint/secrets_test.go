@@ -343,6 +343,37 @@ func TestRevertedCommitRotatesBack(t *testing.T) {
 	}
 }
 
+// TestRevertedReferenceRotatesBack names another Secret and then the first again, as a commit and its revert do.
+func TestRevertedReferenceRotatesBack(t *testing.T) {
+	b, receivers := serving(t)
+	b.create(secret("signing-q4", "secret", "whsec_ffffffffffffffffffffffffffffffff"))
+	refer := func(name string) {
+		endpoint := &v1alpha1.WebhookEndpoint{}
+		b.update(endpoint, "payments", func() { endpoint.Spec.Verification.SecretRef.Name = name })
+		b.settle("payments")
+	}
+	refer("signing-q4")
+	made := b.rotations()
+	if len(made) != 1 {
+		t.Fatalf("%d rotations, want one", len(made))
+	}
+	ring, _, err := b.ring("payments").Promote(keyring.Candidate{
+		Key: []byte("whsec_ffffffffffffffffffffffffffffffff"), Secret: []byte("whsec_ffffffffffffffffffffffffffffffff"),
+		Source: keyring.Source{Name: "signing-q4", Key: "secret"}, Rotation: string(made[0].UID),
+	}, b.clock.now(), b.clock.now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.put("payments", ring)
+	b.load("payments", receivers)
+	b.settle("payments")
+	refer("signing")
+	if made := b.rotations(); len(made) != 2 {
+		t.Errorf("%d rotations, want one to the new Secret and one back", len(made))
+	}
+	absent(t, b.endpoint("payments"), v1alpha1.ConditionSourceDiverged)
+}
+
 func TestRevokedSecretIsNotBroughtBack(t *testing.T) {
 	b, receivers := serving(t)
 	ring := b.promote("payments", "whsec_ffffffffffffffffffffffffffffffff", "signing")
