@@ -125,6 +125,10 @@ vuln: ## Look for known vulnerabilities. Needs https://vuln.go.dev, so it is not
 e2e: postgres ## Play the story and the operator's behavior as Go tests on the cluster.
 	go test -tags e2e -count 1 -timeout 45m -v ./test/e2e/...
 
+.PHONY: gitops
+gitops: postgres ## Let a real Flux sync a repository into the cluster while a provider sends. Builds Flux the first time: 7 minutes.
+	go test -C test/gitops -tags e2e -count 1 -timeout 45m -v .
+
 ##@ Cluster
 
 .PHONY: cluster
