@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/hookonce/hookonce/internal/scheme"
-	"github.com/hookonce/hookonce/internal/sqlfile"
 )
 
 // destinationPattern is a URL that may be shown to whoever may read the endpoint: without credentials.
@@ -56,7 +55,7 @@ func (c *Config) Validate() error {
 	refuse(!strings.HasPrefix(c.Path, "/"), "path %q does not start with /", c.Path)
 	refuse(c.Tolerance <= 0, "tolerance is not positive")
 	refuse(c.MaxBodyBytes <= 0, "maxBodyBytes is not positive")
-	refuse(!sqlfile.IsName(c.Schema) || strings.HasPrefix(c.Schema, "pg_"),
+	refuse(!isName(c.Schema) || strings.HasPrefix(c.Schema, "pg_"),
 		"schema %q is no plain lower-case name, or begins with pg_, which is Postgres's own", c.Schema)
 	least := LeastClaims(c.Scheme)
 	refuse(time.Duration(c.Retention.Claims) < least, "retention.claims is %v, and must be at least %v: the provider may send an "+
@@ -88,6 +87,13 @@ func (c *Config) validateURL() []error {
 		return []error{errors.New("publicURL is not an absolute http or https URL without a user, a query and a fragment")}
 	}
 	return nil
+}
+
+// isName says whether a schema or a function may be called so in SQL; quoting others would hide a mistake.
+func isName(text string) bool {
+	const maxBytes = 63
+	plain := strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
+	return plain && text != "" && len(text) <= maxBytes && (text[0] < '0' || text[0] > '9')
 }
 
 // ValidPublicURL says that a provider can be given the URL: absolute, http or https, without a user, a query and a fragment.
@@ -133,7 +139,7 @@ func (c *Config) validateEffects() []error {
 			problems = append(problems, fmt.Errorf("%s: name %q is empty or not unique", at, effect.Name))
 		}
 		names[effect.Name] = true
-		if schema, name, _ := strings.Cut(effect.Function, "."); !sqlfile.IsName(schema) || !sqlfile.IsName(name) {
+		if schema, name, _ := strings.Cut(effect.Function, "."); !isName(schema) || !isName(name) {
 			problems = append(problems, fmt.Errorf("%s: function %q is not schema.name in lower case", at, effect.Function))
 		}
 		if effect.Key != KeyEvent && effect.Key != KeyResourceAndType {

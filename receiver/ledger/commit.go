@@ -15,8 +15,8 @@ import (
 	"github.com/hookonce/hookonce/receiver/database"
 )
 
-// commit writes an answer that is not the standard one, or that the claim is open without, and commits. Only the server's word that it did counts, and not
-// if it warns: a wait for a standby that was cut short is a warning.
+// commit writes an answer that is not the standard one, or that the claim is open without, and commits. Only the server's
+// word that it did counts, and not if it warns: a wait for a standby that was cut short is a warning.
 func (r *recording) commit(ctx context.Context, state int16, answer receiver.Answer) error {
 	batch := &pgx.Batch{}
 	standard, err := standardAnswer(r.event.ID)

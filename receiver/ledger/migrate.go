@@ -112,7 +112,7 @@ func runMigrations(ctx context.Context, conn *pgx.Conn, schema, quoted string, h
 		return fmt.Errorf("make the table of the schema's version: %w", err)
 	}
 	for i, name := range slices.Sorted(maps.Keys(texts)) {
-		version := int32(i) + 1 //nolint:gosec // There are few migrations.
+		version := int32(i) + 1
 		if version <= have {
 			continue
 		}
