@@ -148,7 +148,8 @@ func (b *bench) interleave(ctx context.Context, contestants []contestant, turns 
 		rounds = append(rounds, r)
 	}
 	if len(rounds) == 0 {
-		return nil, fmt.Errorf("in every round the hypervisor took more than %.0f %%, or other programs more than %.0f %%", 100*b.maxSteal, 100*b.maxOthers)
+		return nil, fmt.Errorf("in every round the hypervisor took more than %.0f %%, or other programs more than %.0f %%",
+			100*b.maxSteal, 100*b.maxOthers)
 	}
 	return rounds, nil
 }

@@ -92,7 +92,8 @@ func (s *simulation) create(*rapid.T) {
 func (s *simulation) secret(*rapid.T) {
 	if a := s.pick(); a != nil {
 		a.seen = rapid.SampledFrom([]rotation.Secret{
-			{}, {Reason: "SecretNotFound", Problem: "gone"},
+			{},
+			{Reason: "SecretNotFound", Problem: "gone"},
 			{Usability: rotation.Unusable, Reason: "SecretEmpty", Problem: "empty"},
 		}).Draw(s.T, "resolves")
 	}
