@@ -29,8 +29,8 @@ import (
 // relay's drain and its last bookkeeping it is less than the 45 s that a pod has to end.
 const drainGrace = ingest.ReadTimeout + ingest.DefaultCommitDeadline + 2*time.Second
 
-// memoryBesides is how much memory a receiver needs besides the bodies that it holds: 28 MiB.
-const memoryBesides = 28 << 20
+// memoryBesides is how much memory a receiver needs besides the bodies that it holds: 20 MiB.
+const memoryBesides = 20 << 20
 
 // largestBodies is how many bodies of the largest size may be held at once, if the default does not hold as many.
 const largestBodies = 4

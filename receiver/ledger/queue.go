@@ -18,7 +18,7 @@ import (
 // Limits of one batch. A larger one would not be cheaper for each event, and would hold more memory and answer later.
 const (
 	maxBatchEvents = 256
-	maxBatchBytes  = 1 << 20
+	maxBatchBytes  = 256 << 10
 	// One batch at a time costs least, for it is the larger. Another is for when the first is slow: a crowd has gathered
 	// behind it, or it has been away for as long as patience. At most maxWriters are under way.
 	crowd      = 64
