@@ -80,18 +80,21 @@ func (p *planner) lastUse(fingerprint string) time.Time {
 	return LastUse(p.now, p.seen.Recorded.LastOldUse, fingerprint, p.seen.Receivers)
 }
 
+// reported is the last use of a secret that receivers know of; zero for none.
+func reported(fingerprint string, receivers []Receiver) time.Time {
+	var used time.Time
+	for _, r := range receivers {
+		used = later(used, r.LastUsed[fingerprint])
+	}
+	return used
+}
+
 // LastUse returns what is shown as the last time that a delivery verified with a secret, to the second; zero for never.
 // shown is what is shown already. The time never goes back: a receiver that was restarted, or has dropped the secret, has
 // forgotten. While the secret is in use it moves in steps of five minutes or more, for a write with each delivery would say
 // no more; once it has not been used for that long, the last use is shown.
 func LastUse(now, shown time.Time, fingerprint string, receivers []Receiver) time.Time {
-	var used time.Time
-	for _, r := range receivers {
-		if last := r.LastUsed[fingerprint]; last.After(used) {
-			used = last
-		}
-	}
-	used = used.UTC().Truncate(time.Second)
+	used := reported(fingerprint, receivers).UTC().Truncate(time.Second)
 	idle := now.Sub(used) >= usePrecision
 	switch {
 	case used.IsZero() || !used.After(shown):

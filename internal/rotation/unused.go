@@ -69,11 +69,7 @@ func (p *planner) last(former keyring.Entry) time.Time {
 // used is when a delivery last verified with a secret, as exactly as it is known; zero for never. A receiver whose clock
 // is ahead cannot have seen a use that is still to come.
 func (p *planner) used(fingerprint string) time.Time {
-	used := p.seen.Recorded.LastOldUse
-	for _, r := range p.seen.Receivers {
-		used = later(used, r.LastUsed[fingerprint])
-	}
-	return earlier(used, p.now)
+	return earlier(later(p.seen.Recorded.LastOldUse, reported(fingerprint, p.seen.Receivers)), p.now)
 }
 
 // inUse notes whether people have to be warned of a former secret that the provider still signs with: it is kept beyond
