@@ -29,9 +29,14 @@ type findings struct {
 	source   *reconcile.Fault
 	// standing is what the keyring knows of the source.
 	standing keyring.Standing
-	// led says that the spec was what made the current secret current, by naming its Secret: a spec that names a former
-	// secret now has been taken back.
+	// led says, of a former secret, that the spec was what made its successor current, by naming that one's Secret: the spec
+	// has been taken back.
 	led bool
+}
+
+// former says that the source holds a secret that was current before.
+func (f *findings) former() bool {
+	return f.standing == keyring.IsPrevious || f.standing == keyring.IsExpired
 }
 
 // readSecrets reads the user's Secrets when it is time, and remembers what it found.
@@ -61,8 +66,10 @@ func (r *Reconciler) readSecrets(ctx context.Context, p *pass) error {
 	if p.ring != nil && p.candidate != nil {
 		found.standing = p.ring.Standing(*p.candidate)
 	}
-	if found.led, err = r.led(ctx, p); err != nil {
-		return err
+	if found.former() {
+		if found.led, err = r.led(ctx, p); err != nil {
+			return err
+		}
 	}
 	p.found = found
 	r.memory.Store(p.key(), found)
@@ -72,7 +79,7 @@ func (r *Reconciler) readSecrets(ctx context.Context, p *pass) error {
 // led says whether the rotation that brought the current secret is one that the operator made because the spec, or the
 // Secret that it names, had changed.
 func (r *Reconciler) led(ctx context.Context, p *pass) (bool, error) {
-	if p.ring == nil || p.ring.Current.Rotation == "" {
+	if p.ring.Current.Rotation == "" {
 		return false, nil
 	}
 	var rotations v1alpha1.SecretRotationList
@@ -87,8 +94,7 @@ func (r *Reconciler) led(ctx context.Context, p *pass) (bool, error) {
 // ahead says that the keyring is ahead of the spec: the Secret that the spec names holds a former secret, and the current
 // one came from another Secret, which the spec has not named yet.
 func (p *pass) ahead() bool {
-	former := p.found.standing == keyring.IsPrevious || p.found.standing == keyring.IsExpired
-	return former && p.ring.Current.Source != sourceOf(p.endpoint) && !p.found.led
+	return p.found.former() && p.ring.Current.Source != sourceOf(p.endpoint) && !p.found.led
 }
 
 // secretsDue says whether the user's Secrets must be read in this pass. A Secret that is missing or unusable is looked for
