@@ -160,15 +160,20 @@ func changedBytes(t *testing.T, s *shop) {
 
 // revertedBytes reverts that commit: the former secret is current again, and the one that was taken back stays accepted.
 func revertedBytes(t *testing.T, s *shop) {
+	reverted(t, s, "revert of the bytes", secrets.b, secrets.c)
+}
+
+// reverted reverts the last commit, which makes the secret that it replaced current again, and goes on signing with both.
+func reverted(t *testing.T, s *shop, what, current, takenBack string) {
 	before := recorded(t)
 	id, err := repo.revert(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	follow(t, "revert of the bytes", id)
-	accepted(t, secrets.b, secrets.c)
+	follow(t, what, id)
+	accepted(t, current, takenBack)
 	brought(t, before, true)
-	s.sign(t, secrets.c, secrets.b)
+	s.sign(t, takenBack, current)
 	diverged(t, "")
 }
 
@@ -212,16 +217,7 @@ func prunedSecret(t *testing.T, s *shop) {
 // revertedReference reverts that commit: the Secret that was pruned is there again, the new one is pruned, and the secret
 // that Git names is current again.
 func revertedReference(t *testing.T, s *shop) {
-	before := recorded(t)
-	id, err := repo.revert(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	follow(t, "revert of the reference", id)
-	accepted(t, secrets.d, secrets.e)
-	brought(t, before, true)
-	s.sign(t, secrets.e, secrets.d)
-	diverged(t, "")
+	reverted(t, s, "revert of the reference", secrets.d, secrets.e)
 }
 
 // editedSecret changes the bytes in the cluster alone. Until Flux undoes it the operator may have made them current; the
