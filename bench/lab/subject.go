@@ -76,6 +76,7 @@ func (l *Lab) Ours(ctx context.Context, name string, withEffect bool) (*Subject,
 		p, err := start(l.Receiver, l.Environment, append([]string{
 			"serve", "--config-dir", s.ConfigDir, "--keyring-dir", s.KeyringDir,
 			"--database-url", s.URL, "--public-address", "127.0.0.1:0", "--private-address", "127.0.0.1:0",
+			"--destination-networks", "127.0.0.0/8",
 		}, args...)...)
 		if err != nil {
 			return nil, err

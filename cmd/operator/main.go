@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"os"
 	"strings"
 	"time"
@@ -77,7 +78,7 @@ func run(ctx context.Context, args []string, getenv func(string) string) error {
 // parse turns arguments and environment into settings.
 func parse(args []string, getenv func(string) string) (controllers.Options, error) {
 	var options controllers.Options
-	var namespaces string
+	var namespaces, networks string
 	flags := flag.NewFlagSet("operator", flag.ContinueOnError)
 	// controller-runtime and client-go read --kubeconfig from the process's own set.
 	if kubeconfig := flag.CommandLine.Lookup("kubeconfig"); kubeconfig != nil {
@@ -95,15 +96,24 @@ func parse(args []string, getenv func(string) string) (controllers.Options, erro
 	flags.StringVar(&namespaces, "namespaces", "", "namespaces to serve, separated by commas; default: all")
 	flags.StringVar(&options.Render.OperatorNamespace, "operator-namespace", ownNamespace(getenv),
 		"namespace that the operator runs in: receivers let it reach their private port, and the leader's lease is there")
+	flags.StringVar(&networks, "destination-networks", "", "networks that destinations may be in, beside the public internet, "+
+		"separated by commas; default: the private ones of RFC 1918 and RFC 4193. A change restarts the receivers")
 	if err := flags.Parse(args); err != nil {
 		return options, err
 	}
-	for namespace := range strings.SplitSeq(namespaces, ",") {
-		if namespace = strings.TrimSpace(namespace); namespace != "" {
-			options.Namespaces = append(options.Namespaces, namespace)
+	options.Namespaces, options.Render.DestinationNetworks = list(namespaces), list(networks)
+	return options, check(options, flags.Args(), getenv)
+}
+
+// list returns what commas separate.
+func list(text string) []string {
+	var items []string
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
 		}
 	}
-	return options, check(options, flags.Args(), getenv)
+	return items
 }
 
 // check says what cannot work.
@@ -115,6 +125,11 @@ func check(options controllers.Options, rest []string, getenv func(string) strin
 		return errors.New("there is no receiver image: set --receiver-image, or POD_NAME to take the operator's own")
 	case options.StatusInterval < time.Second, options.SecretInterval < time.Second, options.PropagationInterval < time.Second:
 		return errors.New("the intervals must be at least 1s")
+	}
+	for _, text := range options.Render.DestinationNetworks {
+		if network, err := netip.ParsePrefix(text); err != nil || network != network.Masked() {
+			return fmt.Errorf("--destination-networks: %q is not a network such as 10.0.0.0/8", text)
+		}
 	}
 	return nil
 }

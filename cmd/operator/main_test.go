@@ -40,12 +40,14 @@ func TestParse(t *testing.T) {
 	got, err = parse([]string{
 		"--receiver-image=other:v2", "--status-interval=5s", "--secret-interval=1m", "--namespaces=shop, billing,",
 		"--metrics-bind-address=0", "--health-probe-bind-address=127.0.0.1:9", "--leader-elect",
+		"--destination-networks=10.96.0.0/16, fd00::/64",
 	}, getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := defaults
 	want.Render.Image, want.StatusInterval, want.SecretInterval = "other:v2", 5*time.Second, time.Minute
+	want.Render.DestinationNetworks = []string{"10.96.0.0/16", "fd00::/64"}
 	want.Namespaces, want.MetricsAddress, want.ProbeAddress, want.LeaderElection = []string{"shop", "billing"}, "0", "127.0.0.1:9", true
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("flags (-want +got):\n%s", diff)
@@ -62,6 +64,8 @@ func TestParseRefuses(t *testing.T) {
 		"NoImage":       {nil, environment(nil), "--receiver-image"},
 		"Argument":      {[]string{"serve"}, pod, "serve"},
 		"ShortInterval": {[]string{"--status-interval=10ms"}, pod, "1s"},
+		"NoNetwork":     {[]string{"--destination-networks=10.0.0.1"}, pod, "10.0.0.1"},
+		"HostInNetwork": {[]string{"--destination-networks=10.0.0.1/8"}, pod, "10.0.0.1/8"},
 		"UnknownFlag":   {[]string{"--phase=moon"}, pod, "phase"},
 	} {
 		t.Run(name, func(t *testing.T) {

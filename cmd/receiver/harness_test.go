@@ -170,7 +170,7 @@ func (s *shop) serveArgsWith(database ...string) []string {
 		"serve", "--config-dir", s.configDir, "--keyring-dir", s.keyringDir, "--source-dir", s.sourceDir,
 		"--public-address", "127.0.0.1:0", "--private-address", "127.0.0.1:0",
 		"--drain-delay", "50ms", "--counter-flush-interval", "100ms",
-		"--sample-interval", "100ms",
+		"--sample-interval", "100ms", "--destination-networks", "127.0.0.0/8",
 	}, database...)
 }
 

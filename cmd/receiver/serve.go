@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hookonce/hookonce/receiver/relay"
 )
 
 // serveFlags are the options of `receiver serve`.
@@ -22,6 +24,8 @@ type serveFlags struct {
 	drainDelay, flushInterval     time.Duration
 	sampleInterval                time.Duration
 	maxConnections                int
+	destinationNetworks           []string
+	networks                      []netip.Prefix
 }
 
 func newServe(log func() *slog.Logger) *cobra.Command {
@@ -63,7 +67,17 @@ func newServe(log func() *slog.Logger) *cobra.Command {
 	flags.DurationVar(&f.flushInterval, "counter-flush-interval", 10*time.Second, "how often counters are written to the ledger")
 	flags.DurationVar(&f.sampleInterval, "sample-interval", 5*time.Second,
 		"how often the ledger is looked at for the status and the metrics")
+	flags.StringSliceVar(&f.destinationNetworks, "destination-networks", defaultNetworks(),
+		"networks that destinations may be in, beside the public internet; the metadata services of clouds are refused in any")
 	return cmd
+}
+
+func defaultNetworks() []string {
+	var texts []string
+	for _, network := range relay.PrivateNetworks() {
+		texts = append(texts, network.String())
+	}
+	return texts
 }
 
 func (f *serveFlags) check() error {
@@ -78,6 +92,14 @@ func (f *serveFlags) check() error {
 	}
 	if f.drainDelay < 0 || f.flushInterval <= 0 || f.sampleInterval <= 0 {
 		return usagef("--drain-delay must not be negative; --counter-flush-interval and --sample-interval must be positive")
+	}
+	f.networks = make([]netip.Prefix, 0, len(f.destinationNetworks))
+	for _, text := range f.destinationNetworks {
+		network, err := netip.ParsePrefix(text)
+		if err != nil || network != network.Masked() {
+			return usagef("--destination-networks: %q is not a network such as 10.0.0.0/8", text)
+		}
+		f.networks = append(f.networks, network)
 	}
 	return nil
 }

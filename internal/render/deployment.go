@@ -4,6 +4,8 @@
 package render
 
 import (
+	"strings"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -74,7 +76,7 @@ func receiverPod(endpoint *v1alpha1.WebhookEndpoint, settings Settings, selector
 			WithWhenUnsatisfiable(corev1.ScheduleAnyway).
 			WithLabelSelector(metav1ac.LabelSelector().WithMatchLabels(selector))).
 		WithInitContainers(migrateContainer(settings.Image)).
-		WithContainers(receiverContainer(settings.Image))
+		WithContainers(receiverContainer(settings))
 }
 
 const (
@@ -95,14 +97,20 @@ func migrateContainer(image string) *corev1ac.ContainerApplyConfiguration {
 		WithVolumeMounts(mount(configVolume, configFolder), mount(databaseVolume, databaseFolder))
 }
 
-func receiverContainer(image string) *corev1ac.ContainerApplyConfiguration {
-	return container(ContainerReceiver, image, "serve",
-		"--config-dir="+configFolder,
-		"--keyring-dir="+keyringFolder,
-		"--source-dir="+sourceFolder,
-		"--database-dir="+databaseFolder,
-		"--public-address=$("+podIP+"):8080",
-		"--private-address=$("+podIP+"):8081").
+func receiverContainer(settings Settings) *corev1ac.ContainerApplyConfiguration {
+	args := []string{
+		"serve",
+		"--config-dir=" + configFolder,
+		"--keyring-dir=" + keyringFolder,
+		"--source-dir=" + sourceFolder,
+		"--database-dir=" + databaseFolder,
+		"--public-address=$(" + podIP + "):8080",
+		"--private-address=$(" + podIP + "):8081",
+	}
+	if len(settings.DestinationNetworks) > 0 {
+		args = append(args, "--destination-networks="+strings.Join(settings.DestinationNetworks, ","))
+	}
+	return container(ContainerReceiver, settings.Image, args...).
 		WithEnv(corev1ac.EnvVar().WithName(podIP).WithValueFrom(corev1ac.EnvVarSource().
 			WithFieldRef(corev1ac.ObjectFieldSelector().WithAPIVersion("v1").WithFieldPath("status.podIP")))).
 		WithPorts(

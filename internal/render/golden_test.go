@@ -134,6 +134,11 @@ func TestWhatRestartsReceivers(t *testing.T) {
 			}
 		})
 	}
+	narrowed := settings
+	narrowed.DestinationNetworks = []string{"10.96.0.0/16", "10.88.0.0/16"}
+	if after := template(func(*v1alpha1.WebhookEndpoint) {}, narrowed); !strings.Contains(after, "--destination-networks=10.96.0.0/16,10.88.0.0/16") {
+		t.Errorf("receivers are not told of the networks that destinations may be in: %s", after)
+	}
 	if template(func(*v1alpha1.WebhookEndpoint) {}, render.Settings{Image: "other"}) == before {
 		t.Error("another image does not restart the receivers")
 	}

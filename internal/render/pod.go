@@ -16,6 +16,9 @@ type Settings struct {
 	Image string
 	// OperatorNamespace is where the operator runs: only from there the private port can be reached.
 	OperatorNamespace string
+	// DestinationNetworks are the networks that destinations may be in, beside the public internet. Empty: the receivers'
+	// default, which are the private ones.
+	DestinationNetworks []string
 }
 
 // The folders that pods of an endpoint see, and the files in them that come from users' Secrets.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"strings"
 	"sync"
@@ -143,6 +144,7 @@ func TestADestinationGetsTheEvent(t *testing.T) {
 	t.Cleanup(destination.Close)
 	_, url, _ := mounted(t, func(o *embed.Options) {
 		o.Destinations = []embed.Destination{{Name: "mail", URL: destination.URL}}
+		o.DestinationNetworks = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	})
 	deliver(url, "msg_1", body)
 	select {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -104,6 +105,8 @@ type Options struct {
 	// Effects run in their order.
 	Effects      []Effect
 	Destinations []Destination
+	// DestinationNetworks may have destinations in them, beside the public internet. Default relay.PrivateNetworks.
+	DestinationNetworks []netip.Prefix
 	// Kept is how long the ledger keeps claims and payloads; it is noted for receiver prune, which removes what is older.
 	// Zero: nothing is noted yet.
 	Kept struct{ Claims, Payloads time.Duration }

@@ -83,6 +83,7 @@ func Open(ctx context.Context, options Options) (*Receiver, error) {
 func (r *Receiver) start(ctx context.Context, destinations []relay.Destination) error {
 	r.relay = relay.New(relay.Options{
 		Outbox: r.ledger, Log: r.options.Logger, Destinations: func() []relay.Destination { return destinations },
+		Networks: r.options.DestinationNetworks,
 	})
 	// Its own: verify.Verify keeps one for the process, which receivers of several schemes would take from one another.
 	verifier := verify.New(r.scheme)

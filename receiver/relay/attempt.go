@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -40,17 +41,20 @@ const (
 
 var errBadRequest = errors.New("request cannot be made")
 
-// newTransport returns a transport for one destination. It takes no proxy from the environment: a delivery's body and
-// the destination's credentials go to the destination and nowhere else.
-func newTransport(connections int) *http.Transport {
-	dialer := &net.Dialer{Timeout: DefaultTimeout, KeepAlive: 30 * time.Second}
+// newDialer returns a dialer that reaches the public internet and the given networks.
+func newDialer(networks []netip.Prefix) *net.Dialer {
+	return &net.Dialer{Timeout: DefaultTimeout, KeepAlive: 30 * time.Second, ControlContext: guard(networks)}
+}
+
+// newTransport returns a transport for one destination. It takes no proxy from the environment: a delivery's body and the
+// destination's credentials go to the destination and nowhere else, and a proxy would dial where the guard does not look.
+func newTransport(dialer *net.Dialer) *http.Transport {
 	return &http.Transport{
 		Proxy:                  nil,
 		DialContext:            dialer.DialContext,
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    DefaultTimeout,
-		MaxIdleConns:           connections,
-		MaxIdleConnsPerHost:    connections,
+		MaxIdleConnsPerHost:    MaxConcurrency,
 		IdleConnTimeout:        idleConnections,
 		MaxResponseHeaderBytes: maxAnswerHeaders,
 		DisableCompression:     true,
@@ -65,14 +69,14 @@ func newClient(transport http.RoundTripper) *http.Client {
 	}
 }
 
-// post makes one attempt and returns the destination's status. Where a kept connection turns out to be closed before an
+// post makes one attempt and returns what the destination answered. Where a kept connection turns out to be closed before an
 // answer began, the client posts once more on a new one, with the same Idempotency-Key.
-func post(ctx context.Context, client *http.Client, to Destination, d receiver.Delivery, userAgent string) (int, error) {
+func post(ctx context.Context, client *http.Client, to Destination, d receiver.Delivery, userAgent string) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, to.timeout())
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to.URL, bytes.NewReader(d.Body))
 	if err != nil {
-		return 0, fmt.Errorf("%w: destination %s", errBadRequest, to.Name)
+		return Answer{}, fmt.Errorf("%w: destination %s", errBadRequest, to.Name)
 	}
 	request.Header.Set(IdempotencyKeyHeader, d.IdempotencyKey)
 	request.Header.Set(EventIDHeader, d.EventID)
@@ -86,12 +90,12 @@ func post(ctx context.Context, client *http.Client, to Destination, d receiver.D
 	}
 	answer, err := client.Do(request)
 	if err != nil {
-		return 0, fmt.Errorf("post to destination %s: %w", to.Name, err)
+		return Answer{}, fmt.Errorf("post to destination %s: %w", to.Name, err)
 	}
 	defer answer.Body.Close()
 	// The status has been given: what happens to the rest of the answer changes nothing.
 	_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer)
-	return answer.StatusCode, nil
+	return Answer{Status: answer.StatusCode, RetryAfter: retryAfter(answer.Header, time.Now())}, nil
 }
 
 // printable says whether the text can be a header's value: not empty, and of the bytes from space to ~ only.

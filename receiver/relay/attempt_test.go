@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -19,9 +20,14 @@ import (
 	"github.com/hookonce/hookonce/receiver"
 )
 
-func postOnce(t *testing.T, to Destination, d receiver.Delivery) (int, error) {
+// loopback is where sinks are.
+func loopback() []netip.Prefix {
+	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+}
+
+func postOnce(t *testing.T, to Destination, d receiver.Delivery) (Answer, error) {
 	t.Helper()
-	transport := newTransport(1)
+	transport := newTransport(newDialer(loopback()))
 	t.Cleanup(transport.CloseIdleConnections)
 	return post(t.Context(), newClient(transport), to, d, "hookonce/test")
 }
@@ -32,9 +38,9 @@ func TestPostSendsTheBytesAndHeaders(t *testing.T) {
 	d.Body = []byte("{\"a\":\"\\u0000\\ud800\xff\", \"n\":12345678901234567890}\r\n")
 	d.ContentType = "application/json; charset=latin1"
 	d.Attempt = 7
-	status, err := postOnce(t, Destination{URL: s.URL + "/hooks?x=1"}, d)
-	if err != nil || status != http.StatusAccepted {
-		t.Fatalf("post: %d, %v", status, err)
+	answer, err := postOnce(t, Destination{URL: s.URL + "/hooks?x=1"}, d)
+	if err != nil || answer.Status != http.StatusAccepted {
+		t.Fatalf("post: %d, %v", answer.Status, err)
 	}
 	requests, bodies := s.seen()
 	if !bytes.Equal(bodies[0], d.Body) {
@@ -58,8 +64,8 @@ func TestPostLeavesOutAnEventTypeThatIsNoHeader(t *testing.T) {
 	for _, eventType := range []string{"", "a\nb", "zahlung.erfüllt", "a\x7f"} {
 		d := delivery("sink", 1)
 		d.EventType, d.ContentType = eventType, ""
-		if status, err := postOnce(t, Destination{URL: s.URL}, d); err != nil || status != http.StatusOK {
-			t.Fatalf("post with event type %q: %d, %v", eventType, status, err)
+		if answer, err := postOnce(t, Destination{URL: s.URL}, d); err != nil || answer.Status != http.StatusOK {
+			t.Fatalf("post with event type %q: %d, %v", eventType, answer.Status, err)
 		}
 	}
 	requests, _ := s.seen()
@@ -77,9 +83,9 @@ func TestPostFollowsNoRedirect(t *testing.T) {
 		s := newSink(t, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, target.URL, code)
 		})
-		status, err := postOnce(t, Destination{URL: s.URL}, delivery("sink", 1))
-		if err != nil || status != code {
-			t.Errorf("%d: got %d, %v", code, status, err)
+		answer, err := postOnce(t, Destination{URL: s.URL}, delivery("sink", 1))
+		if err != nil || answer.Status != code {
+			t.Errorf("%d: got %d, %v", code, answer.Status, err)
 		}
 	}
 	if n := followed.Load(); n != 0 {
@@ -90,7 +96,7 @@ func TestPostFollowsNoRedirect(t *testing.T) {
 func TestPostIgnoresProxies(t *testing.T) {
 	proxy := newSink(t, func(http.ResponseWriter, *http.Request) {})
 	t.Setenv("HTTP_PROXY", proxy.URL)
-	if newTransport(1).Proxy != nil {
+	if newTransport(newDialer(nil)).Proxy != nil {
 		t.Error("the transport takes a proxy from the environment")
 	}
 }
@@ -109,9 +115,9 @@ func TestPostReadsLittleOfAHugeAnswer(t *testing.T) {
 			}
 		}
 	})
-	status, err := postOnce(t, Destination{URL: s.URL}, delivery("sink", 1))
-	if err != nil || status != http.StatusOK {
-		t.Fatalf("post: %d, %v", status, err)
+	answer, err := postOnce(t, Destination{URL: s.URL}, delivery("sink", 1))
+	if err != nil || answer.Status != http.StatusOK {
+		t.Fatalf("post: %d, %v", answer.Status, err)
 	}
 	<-ended
 	if n := written.Load(); n > 64<<20 {
@@ -129,7 +135,7 @@ func TestPostGivesUpOnASilentDestination(t *testing.T) {
 	})
 	defer close(release)
 	_, err := postOnce(t, Destination{URL: s.URL, Timeout: 50 * time.Millisecond}, delivery("sink", 1))
-	if got := Classify(nil, 1, 0, err, 0).Reason; got != "no complete answer within the timeout" {
+	if got := Classify(Destination{}, 1, Answer{}, err, 0).Reason; got != "no complete answer within the timeout" {
 		t.Errorf("reason %q of %v", got, err)
 	}
 }
@@ -151,12 +157,12 @@ func TestPostToWhatIsNotHTTP(t *testing.T) {
 		}
 	}()
 	_, err = postOnce(t, Destination{URL: "http://" + listener.Addr().String()}, delivery("sink", 1))
-	verdict := Classify(nil, 1, 0, err, 0)
+	verdict := Classify(Destination{}, 1, Answer{}, err, 0)
 	if err == nil || strings.Contains(verdict.Reason, "banner") {
 		t.Errorf("verdict %+v of %v", verdict, err)
 	}
 	_, err = postOnce(t, Destination{URL: "http://bad host/"}, delivery("sink", 1))
-	if got := Classify(nil, 1, 0, err, 0).Reason; got != "request cannot be made from the destination's URL" {
+	if got := Classify(Destination{}, 1, Answer{}, err, 0).Reason; got != "request cannot be made from the destination's URL" {
 		t.Errorf("reason %q of %v", got, err)
 	}
 }

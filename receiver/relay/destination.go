@@ -15,7 +15,17 @@ type Destination struct {
 	Timeout time.Duration
 	// Delays before the second and each further attempt: a delivery has one attempt more than there are delays.
 	Delays []time.Duration
+	// ClientErrorsEnd lets an answer that blames the request end the delivery, as Classify says.
+	ClientErrorsEnd bool
+	// Concurrency is how many attempts are made at once; 0 means DefaultConcurrency.
+	Concurrency int
 }
+
+// How many attempts are made at once to one destination.
+const (
+	DefaultConcurrency = 8
+	MaxConcurrency     = 64
+)
 
 // DefaultTimeout of one attempt.
 const DefaultTimeout = 10 * time.Second
@@ -28,6 +38,13 @@ func (d Destination) timeout() time.Duration {
 		return DefaultTimeout
 	}
 	return d.Timeout
+}
+
+func (d Destination) concurrency() int {
+	if d.Concurrency <= 0 {
+		return DefaultConcurrency
+	}
+	return min(d.Concurrency, MaxConcurrency)
 }
 
 // LeaseFor returns how long deliveries to these destinations must be leased: three times the longest timeout, at least

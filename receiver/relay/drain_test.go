@@ -126,8 +126,8 @@ func TestDrainDeliversWhatIsInMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		outbox, seen := newOutbox(), &attempts{}
 		relay := New(Options{
-			Outbox: outbox, Log: slog.New(slog.DiscardHandler), Slots: 2,
-			Destinations: fixed(Destination{Name: "sink", URL: "http://sink/"}),
+			Outbox: outbox, Log: slog.New(slog.DiscardHandler),
+			Destinations: fixed(Destination{Name: "sink", URL: "http://sink/", Concurrency: 2}),
 			Transport: func() http.RoundTripper {
 				return roundTrip(func(r *http.Request) (*http.Response, error) {
 					seen.record(r)
@@ -152,8 +152,8 @@ func TestDrainIsBounded(t *testing.T) {
 		outbox, seen := newOutbox(), &attempts{}
 		outbox.setSettling(errAway)
 		relay := New(Options{
-			Outbox: outbox, Log: slog.New(slog.DiscardHandler), Slots: 1, Drain: 3 * time.Second,
-			Destinations: fixed(Destination{Name: "silent", URL: "http://silent/"}),
+			Outbox: outbox, Log: slog.New(slog.DiscardHandler), Drain: 3 * time.Second,
+			Destinations: fixed(Destination{Name: "silent", URL: "http://silent/", Concurrency: 1}),
 			Transport: func() http.RoundTripper {
 				return roundTrip(func(r *http.Request) (*http.Response, error) {
 					seen.record(r)

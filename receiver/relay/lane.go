@@ -6,6 +6,7 @@ package relay
 import (
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/hookonce/hookonce/receiver"
 )
@@ -14,7 +15,6 @@ import (
 // lane and holds its own slots, and no other destination's.
 type lane struct {
 	client *http.Client
-	slots  int
 	// maxRows and maxBytes bound what is kept in memory for the destination.
 	maxRows, maxBytes int
 
@@ -24,6 +24,7 @@ type lane struct {
 	bytes int
 	// running slots; a slot exists only while there is work for it.
 	running int
+	breaker breaker
 	// behind says that the outbox may hold more that is due for this lane.
 	behind bool
 }
@@ -53,21 +54,31 @@ func (l *lane) push(d receiver.Delivery) {
 	l.bytes += len(d.Body)
 }
 
-// reserve returns how many slots to start for what waits; they are counted as running already.
-func (l *lane) reserve() int {
+// reserve returns how many slots, of so many in all, to start for what waits; they are counted as running already.
+func (l *lane) reserve(slots int, now time.Time) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := min(len(l.waiting), l.slots-l.running)
+	switch {
+	case l.breaker.probes(now):
+		slots = 1
+	case !l.breaker.closed():
+		slots = 0
+	}
+	n := max(0, min(len(l.waiting), slots-l.running))
 	l.running += n
 	return n
 }
 
-// next returns the delivery that has waited longest. If there is none, the calling slot is over.
-func (l *lane) next() (receiver.Delivery, bool) {
+// next returns the delivery that has waited longest. If there is none, or none may be attempted now, the calling slot is
+// over.
+func (l *lane) next(now time.Time) (receiver.Delivery, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.waiting) == 0 {
-		l.waiting = nil
+	may := l.breaker.closed() || l.breaker.probes(now) && l.running == 1
+	if len(l.waiting) == 0 || !may {
+		if len(l.waiting) == 0 {
+			l.waiting = nil
+		}
 		l.running--
 		return receiver.Delivery{}, false
 	}
@@ -75,6 +86,15 @@ func (l *lane) next() (receiver.Delivery, bool) {
 	l.waiting[0] = receiver.Delivery{}
 	l.waiting = l.waiting[1:]
 	return d, true
+}
+
+// learn tells the lane how an attempt ended. It says whether attempts are held back now that were not before, or the
+// other way around.
+func (l *lane) learn(now time.Time, works bool, asked time.Duration) (changed, held bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	changed = l.breaker.record(now, works, asked)
+	return changed, !l.breaker.closed()
 }
 
 // done forgets a delivery that next returned. It says whether the lane has caught up with what it was given and the
@@ -93,8 +113,15 @@ func (l *lane) ask(batch int) bool {
 	return l.hungry(batch)
 }
 
+// asksProbe says whether the lane wants one delivery, to see whether its destination works again.
+func (l *lane) asksProbe(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.breaker.probes(now) && len(l.waiting) == 0 && l.running == 0
+}
+
 func (l *lane) hungry(batch int) bool {
-	return len(l.waiting) < batch && (l.bytes < l.maxBytes/2 || l.running == 0)
+	return l.breaker.closed() && len(l.waiting) < batch && (l.bytes < l.maxBytes/2 || l.running == 0)
 }
 
 func (l *lane) setBehind(behind bool) {

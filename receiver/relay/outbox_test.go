@@ -171,6 +171,9 @@ func start(t *testing.T, opts Options) *Relay {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)
 	}
+	if opts.Networks == nil {
+		opts.Networks = loopback()
+	}
 	relay := New(opts)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strconv"
 	"syscall"
 	"time"
@@ -31,19 +32,67 @@ type Verdict struct {
 	Reason string
 }
 
+// Answer is what a destination answered to an attempt.
+type Answer struct {
+	Status int
+	// RetryAfter is how long it wants to be left alone; 0 if it did not say.
+	RetryAfter time.Duration
+}
+
+// MaxRetryAfter is the longest Retry-After that is heeded.
+const MaxRetryAfter = 24 * time.Hour
+
 // Classify decides what an attempt means. A 2xx is a success, whatever became of the answer's body; every other status,
 // redirects included, and every error is a failure. The attempt with number n, from 1, is followed by one more after
-// delays[n-1]; without such a delay the delivery is exhausted. The jitter, from -1 to 1, moves the delay by up to a tenth.
-func Classify(delays []time.Duration, attempt, status int, err error, jitter float64) Verdict {
-	if err == nil && status >= 200 && status <= 299 {
+// delays[n-1], or after the answer's Retry-After where that is longer; without such a delay the delivery is exhausted. Where
+// client errors end deliveries, a 4xx other than 408, 425 and 429 exhausts it at once. The jitter, from -1 to 1, moves the
+// delay by up to a tenth.
+func Classify(to Destination, attempt int, answer Answer, err error, jitter float64) Verdict {
+	if err == nil && answer.Status >= 200 && answer.Status <= 299 {
 		return Verdict{Outcome: receiver.Delivered}
 	}
-	verdict := Verdict{Outcome: receiver.Exhausted, Reason: reason(status, err)}
-	if rung := max(attempt, 1) - 1; rung < len(delays) {
+	verdict := Verdict{Outcome: receiver.Exhausted, Reason: reason(answer.Status, err)}
+	if err == nil && to.ClientErrorsEnd && blamesRequest(answer.Status) {
+		verdict.Reason += ", and client errors are final here"
+		return verdict
+	}
+	if rung := max(attempt, 1) - 1; rung < len(to.Delays) {
 		verdict.Outcome = receiver.Retry
-		verdict.Delay = spread(delays[rung], jitter)
+		verdict.Delay = max(spread(to.Delays[rung], jitter), min(answer.RetryAfter, MaxRetryAfter))
 	}
 	return verdict
+}
+
+// blamesRequest says that the same request would get the same answer at any time: all of 4xx but 408 Request Timeout,
+// 425 Too Early and 429 Too Many Requests.
+func blamesRequest(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return false
+	}
+	return status >= 400 && status <= 499
+}
+
+// works says whether an attempt shows a destination that works, though it may not like this delivery.
+func works(answer Answer, err error) bool {
+	return err == nil && (answer.Status < 400 || blamesRequest(answer.Status))
+}
+
+// retryAfter reads the header of RFC 9110, section 10.2.3: seconds, or a date. A date is compared with the answer's own
+// Date where it has one, so that the clocks need not agree.
+func retryAfter(header http.Header, now time.Time) time.Duration {
+	text := header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	at, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	if theirs, err := http.ParseTime(header.Get("Date")); err == nil {
+		now = theirs
+	}
+	return max(0, at.Sub(now))
 }
 
 func spread(delay time.Duration, jitter float64) time.Duration {
@@ -65,6 +114,7 @@ func reason(status int, err error) string {
 // that the destination sent.
 func errorReason(err error) string {
 	var (
+		address *AddressError
 		dns     *net.DNSError
 		cert    *tls.CertificateVerificationError
 		alert   tls.AlertError
@@ -72,6 +122,8 @@ func errorReason(err error) string {
 		timeout net.Error
 	)
 	switch {
+	case errors.As(err, &address):
+		return address.Error()
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return bounded("host not found: " + dns.Name)
 	case errors.As(err, &dns):

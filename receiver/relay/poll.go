@@ -54,8 +54,12 @@ func (r *Relay) rest(ctx context.Context, d time.Duration, heedKick bool) bool {
 }
 
 // poll leases a batch for the lanes that have room for one, and goes on while batches come back full. A full batch leaves
-// the lane that it filled out of the next question, so that a backlog for one destination hides no other's.
+// the lane that it filled out of the next question, so that a backlog for one destination hides no other's. Lanes whose
+// destinations do not work get one delivery when it is time to probe.
 func (r *Relay) poll(ctx context.Context) error {
+	if err := r.probe(ctx); err != nil {
+		return err
+	}
 	for range maxPolls {
 		batch := r.opts.Batch()
 		names, lease := r.hungry(batch)
@@ -71,6 +75,28 @@ func (r *Relay) poll(ctx context.Context) error {
 		if !full {
 			return nil
 		}
+	}
+	return nil
+}
+
+// probe starts what waits for a probe, and leases a delivery for each lane that has none to probe with.
+func (r *Relay) probe(ctx context.Context) error {
+	r.mu.Lock()
+	r.startAll()
+	var names []string
+	destinations := r.opts.Destinations()
+	for _, d := range destinations {
+		if r.lane(d.Name).asksProbe(r.opts.Now()) {
+			names = append(names, d.Name)
+		}
+	}
+	r.mu.Unlock()
+	for _, name := range names {
+		due, err := r.leaseDue(ctx, []string{name}, 1, LeaseFor(destinations))
+		if err != nil {
+			return err
+		}
+		r.take([]string{name}, due, len(due) > 0)
 	}
 	return nil
 }
@@ -105,7 +131,9 @@ func (r *Relay) take(asked []string, due []receiver.Delivery, full bool) {
 	for _, d := range due {
 		lane := r.lane(d.Destination)
 		lane.put(d)
-		r.startSlots(lane)
+		if to, known := r.destination(d.Destination); known {
+			r.startSlots(lane, to)
+		}
 	}
 }
 

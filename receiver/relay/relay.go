@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -32,8 +33,6 @@ type Options struct {
 	// in the outbox, without attempts, until there is one of that name again.
 	Destinations func() []Destination
 	Log          *slog.Logger
-	// Slots is how many attempts are made at once to one destination. Default 8.
-	Slots int
 	// Batch returns how many deliveries are leased at once, by the configuration in force; at least 1. Default 16.
 	Batch func() int
 	// MaxRows and MaxBytes bound what waits in memory for one destination. Defaults 1024 and 4 MiB.
@@ -52,6 +51,9 @@ type Options struct {
 	Now func() time.Time
 	// Jitter returns a number from -1 to 1 that moves delays and polls. Default: random.
 	Jitter func() float64
+	// Networks that destinations may be in, beside the public internet; a cloud's metadata is refused in any. nil means
+	// PrivateNetworks.
+	Networks []netip.Prefix
 	// Transport returns the transport for a new destination. Default: one of its own for each.
 	Transport func() http.RoundTripper
 }
@@ -59,7 +61,6 @@ type Options struct {
 const defaultBatch = 16
 
 func (o *Options) setDefaults() {
-	setDefault(&o.Slots, 8)
 	setDefault(&o.MaxRows, 1024)
 	setDefault(&o.MaxBytes, 4<<20)
 	setDefault(&o.Poll, time.Second)
@@ -82,8 +83,11 @@ func (o *Options) setDefaults() {
 		o.Jitter = func() float64 { return float64(rand.N(2001)-1000) / 1000 }
 	}
 	if o.Transport == nil {
-		slots := o.Slots
-		o.Transport = func() http.RoundTripper { return newTransport(slots) }
+		networks := o.Networks
+		if networks == nil {
+			networks = PrivateNetworks()
+		}
+		o.Transport = func() http.RoundTripper { return newTransport(newDialer(networks)) }
 	}
 }
 
@@ -130,10 +134,10 @@ func (r *Relay) Offer(deliveries []receiver.Delivery) {
 		return
 	}
 	for _, d := range deliveries {
-		if _, known := r.destination(d.Destination); known {
+		if to, known := r.destination(d.Destination); known {
 			lane := r.lane(d.Destination)
 			lane.offer(d)
-			r.startSlots(lane)
+			r.startSlots(lane, to)
 		}
 	}
 }
@@ -170,8 +174,15 @@ func (r *Relay) begin(attempts context.Context) {
 	r.spawn = func(l *lane) {
 		r.slots.Go(func() { r.work(attempts, l) })
 	}
-	for _, lane := range r.lanes {
-		r.startSlots(lane)
+	r.startAll()
+}
+
+// startAll is called with r.mu held.
+func (r *Relay) startAll() {
+	for name, lane := range r.lanes {
+		if to, known := r.destination(name); known {
+			r.startSlots(lane, to)
+		}
 	}
 }
 
@@ -206,11 +217,11 @@ func (r *Relay) drain(abort context.CancelFunc) {
 }
 
 // startSlots is called with r.mu held.
-func (r *Relay) startSlots(l *lane) {
+func (r *Relay) startSlots(l *lane, to Destination) {
 	if r.spawn == nil {
 		return
 	}
-	for range l.reserve() {
+	for range l.reserve(to.concurrency(), r.opts.Now()) {
 		r.spawn(l)
 	}
 }
@@ -218,7 +229,7 @@ func (r *Relay) startSlots(l *lane) {
 // work is one slot: it attempts what waits in its lane until there is nothing left.
 func (r *Relay) work(attempts context.Context, l *lane) {
 	for {
-		d, ok := l.next()
+		d, ok := l.next(r.opts.Now())
 		if !ok {
 			return
 		}
@@ -244,14 +255,15 @@ func (r *Relay) attempt(ctx context.Context, l *lane, d receiver.Delivery) {
 	if !known || started.Add(to.timeout()).After(d.Lease.Expires) || ctx.Err() != nil {
 		return
 	}
-	status, err := post(ctx, l.client, to, d, r.opts.UserAgent)
+	answer, err := post(ctx, l.client, to, d, r.opts.UserAgent)
 	if ctx.Err() != nil && err != nil {
 		return
 	}
-	verdict := Classify(to.Delays, d.Attempt, status, err, r.opts.Jitter())
+	r.learn(l, to, works(answer, err), answer.RetryAfter)
+	verdict := Classify(to, d.Attempt, answer, err, r.opts.Jitter())
 	settlement := receiver.Settlement{
 		Delivery: d, Outcome: verdict.Outcome, Delay: verdict.Delay, Started: started,
-		Duration: r.opts.Now().Sub(started), StatusCode: status, Reason: verdict.Reason,
+		Duration: r.opts.Now().Sub(started), StatusCode: answer.Status, Reason: verdict.Reason,
 	}
 	// What is owed to the outbox must not hold the bodies.
 	settlement.Delivery.Body = nil
@@ -260,6 +272,22 @@ func (r *Relay) attempt(ctx context.Context, l *lane, d receiver.Delivery) {
 	if verdict.Outcome == receiver.Exhausted {
 		r.opts.Log.Error("Delivery failed: its attempts are exhausted", "delivery", d.ID, "destination", d.Destination,
 			"eventID", d.EventID, "attempt", d.Attempt, "reason", verdict.Reason)
+	}
+}
+
+// learn lets the lane's breaker know how an attempt ended, and starts what was held back when the destination works again.
+func (r *Relay) learn(l *lane, to Destination, works bool, asked time.Duration) {
+	changed, held := l.learn(r.opts.Now(), works, asked)
+	switch {
+	case !changed:
+	case held:
+		r.opts.Log.Warn("Attempts are held back: the destination does not work", "destination", to.Name)
+	default:
+		r.opts.Log.Info("Attempts go on: the destination works again", "destination", to.Name)
+		r.mu.Lock()
+		r.startSlots(l, to)
+		r.mu.Unlock()
+		r.wake()
 	}
 }
 
@@ -277,8 +305,7 @@ func (r *Relay) lane(name string) *lane {
 	l, ok := r.lanes[name]
 	if !ok {
 		l = &lane{
-			client: newClient(r.opts.Transport()),
-			slots:  r.opts.Slots, maxRows: r.opts.MaxRows, maxBytes: r.opts.MaxBytes,
+			client: newClient(r.opts.Transport()), maxRows: r.opts.MaxRows, maxBytes: r.opts.MaxBytes,
 		}
 		r.lanes[name] = l
 	}

@@ -97,9 +97,8 @@ func TestSlowDestinationHoldsOnlyItsOwnSlots(t *testing.T) {
 		var stuck, most atomic.Int32
 		start(t, Options{
 			Outbox: outbox,
-			Slots:  4,
 			Destinations: fixed(
-				Destination{Name: "slow", URL: "http://slow/", Delays: longLadder},
+				Destination{Name: "slow", URL: "http://slow/", Delays: longLadder, Concurrency: 4},
 				Destination{Name: "healthy", URL: "http://healthy/", Delays: longLadder},
 			),
 			Transport: func() http.RoundTripper {
@@ -224,8 +223,8 @@ func TestOfferBeyondTheBoundsIsLeftToThePoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		outbox, seen := newOutbox(), &attempts{}
 		relay := start(t, Options{
-			Outbox: outbox, Slots: 1, MaxRows: 10, MaxBytes: 1 << 10,
-			Destinations: fixed(Destination{Name: "sink", URL: "http://sink/", Timeout: time.Second}),
+			Outbox: outbox, MaxRows: 10, MaxBytes: 1 << 10,
+			Destinations: fixed(Destination{Name: "sink", URL: "http://sink/", Timeout: time.Second, Concurrency: 1}),
 			Transport: func() http.RoundTripper {
 				return roundTrip(func(r *http.Request) (*http.Response, error) {
 					seen.record(r)

@@ -65,7 +65,7 @@ func newNode(t *testing.T, w *world, number int) *node {
 		r.args = []string{
 			"serve", "--config-dir", e.configDir, "--keyring-dir", e.keyringDir, "--database-dir", folder,
 			"--public-address", r.public, "--private-address", r.private, "--drain-delay", "100ms",
-			"--counter-flush-interval", "500ms", "--log-level", "WARN",
+			"--counter-flush-interval", "500ms", "--log-level", "WARN", "--destination-networks", "127.0.0.0/8",
 		}
 		n.receivers[i] = r
 	}
