@@ -226,5 +226,5 @@ func (s nameServer) post(t *testing.T, target string, allowed []netip.Prefix) (A
 	dialer.Resolver = s.resolver
 	transport := newTransport(dialer)
 	defer transport.CloseIdleConnections()
-	return post(t.Context(), newClient(transport), Destination{Name: "sink", URL: target}, receiver.Delivery{Attempt: 1}, "test")
+	return New(Options{}).post(t.Context(), newClient(transport), Destination{Name: "sink", URL: target}, receiver.Delivery{Attempt: 1})
 }

@@ -71,7 +71,7 @@ func newClient(transport http.RoundTripper) *http.Client {
 
 // post makes one attempt and returns what the destination answered. Where a kept connection turns out to be closed before an
 // answer began, the client posts once more on a new one, with the same Idempotency-Key.
-func post(ctx context.Context, client *http.Client, to Destination, d receiver.Delivery, userAgent string) (Answer, error) {
+func (r *Relay) post(ctx context.Context, client *http.Client, to Destination, d receiver.Delivery) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, to.timeout())
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to.URL, bytes.NewReader(d.Body))
@@ -81,7 +81,7 @@ func post(ctx context.Context, client *http.Client, to Destination, d receiver.D
 	request.Header.Set(IdempotencyKeyHeader, d.IdempotencyKey)
 	request.Header.Set(EventIDHeader, d.EventID)
 	request.Header.Set(AttemptHeader, strconv.Itoa(d.Attempt))
-	request.Header.Set("User-Agent", userAgent)
+	request.Header.Set("User-Agent", r.opts.UserAgent)
 	if d.ContentType != "" {
 		request.Header.Set("Content-Type", d.ContentType)
 	}
@@ -95,7 +95,7 @@ func post(ctx context.Context, client *http.Client, to Destination, d receiver.D
 	defer answer.Body.Close()
 	// The status has been given: what happens to the rest of the answer changes nothing.
 	_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer)
-	return Answer{Status: answer.StatusCode, RetryAfter: retryAfter(answer.Header, time.Now())}, nil
+	return Answer{Status: answer.StatusCode, RetryAfter: retryAfter(answer.Header, r.opts.Now())}, nil
 }
 
 // printable says whether the text can be a header's value: not empty, and of the bytes from space to ~ only.

@@ -29,7 +29,7 @@ func postOnce(t *testing.T, to Destination, d receiver.Delivery) (Answer, error)
 	t.Helper()
 	transport := newTransport(newDialer(loopback()))
 	t.Cleanup(transport.CloseIdleConnections)
-	return post(t.Context(), newClient(transport), to, d, "hookonce/test")
+	return New(Options{UserAgent: "hookonce/test"}).post(t.Context(), newClient(transport), to, d)
 }
 
 func TestPostSendsTheBytesAndHeaders(t *testing.T) {

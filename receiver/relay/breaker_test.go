@@ -29,8 +29,8 @@ func TestBreaker(t *testing.T) {
 	if !b.record(now, false, 0) || b.closed() {
 		t.Fatal("closed after it failed often enough in a row")
 	}
-	for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
-		pause := want * time.Second
+	for _, seconds := range []int{1, 2, 4, 8, 16, 32, 60, 60} {
+		pause := time.Duration(seconds) * time.Second
 		if b.probes(now.Add(pause - 1)) {
 			t.Fatalf("a probe before %s are over", pause)
 		}

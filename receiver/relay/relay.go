@@ -255,7 +255,7 @@ func (r *Relay) attempt(ctx context.Context, l *lane, d receiver.Delivery) {
 	if !known || started.Add(to.timeout()).After(d.Lease.Expires) || ctx.Err() != nil {
 		return
 	}
-	answer, err := post(ctx, l.client, to, d, r.opts.UserAgent)
+	answer, err := r.post(ctx, l.client, to, d)
 	if ctx.Err() != nil && err != nil {
 		return
 	}
