@@ -192,7 +192,9 @@ type Destination struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name,omitempty"`
 
-	// url that deliveries are posted to, http or https. Redirects are not followed.
+	// url that deliveries are posted to, http or https. Redirects are not followed. A host that leads to loopback, link-local
+	// or other special addresses, or to a cloud's metadata, gets nothing; private networks are allowed unless the operator's
+	// --destination-networks says otherwise.
 	// +required
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=2048
@@ -214,18 +216,53 @@ type Destination struct {
 	// retry says when a failed attempt is made again.
 	// +optional
 	Retry *Retry `json:"retry,omitempty"`
+
+	// concurrency is how many attempts are made at once to the destination, by each receiver. Default 8; from 1 to 64.
+	// +optional
+	// +default=8
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=64
+	Concurrency int32 `json:"concurrency,omitempty"`
+
+	// signingSecretRef names what deliveries to the destination are signed with, in the headers webhook-id, webhook-timestamp
+	// and webhook-signature of Standard Webhooks: whsec_ and the key in base64, 24 to 64 bytes of it. Two of them, separated
+	// by white space, sign each delivery twice, so that the destination can change from one to the other. While the Secret or
+	// its key is missing, deliveries to the destination wait, without attempts. Default: none, and nothing is signed. New
+	// bytes take effect without a restart; naming another Secret restarts the receivers.
+	// +optional
+	SigningSecretRef *SecretKeyReference `json:"signingSecretRef,omitempty"`
 }
+
+// ClientErrorPolicy says what an answer does that blames the delivery.
+//
+// +kubebuilder:validation:Enum=Retry;Fail
+type ClientErrorPolicy string
+
+const (
+	// ClientErrorsRetry lets the delivery be attempted again, as after any other failure.
+	ClientErrorsRetry ClientErrorPolicy = "Retry"
+	// ClientErrorsFail lets the delivery be failed at once.
+	ClientErrorsFail ClientErrorPolicy = "Fail"
+)
 
 // Retry says when a failed attempt is made again.
 type Retry struct {
 	// delays before the second and each further attempt, each at most 168h; a delivery has one attempt more than there are
 	// delays, then it is failed. Default 1m, 2m, 4m, 8m, 16m, 32m, 1h, 2h, 4h, 8h: eleven attempts over 16 h 3 min.
-	// +required
+	// A destination that asks for more time, with Retry-After, gets it, up to 24h.
+	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	// +kubebuilder:validation:items:XValidation:rule="duration(self) <= duration('168h')",message="a delay must be at most 168h (seven days)"
 	Delays []Duration `json:"delays,omitempty"`
+
+	// clientErrors says what an answer 4xx other than 408, 425 and 429 does: Retry, or Fail, which ends the delivery at once,
+	// and it waits for a replay among the failed ones. Default Retry: such answers come from half-finished deployments and
+	// expired credentials more often than from deliveries that can never be taken.
+	// +optional
+	// +default="Retry"
+	ClientErrors ClientErrorPolicy `json:"clientErrors,omitempty"`
 }
 
 // Retention says how long the ledger keeps what it no longer needs. What is unfinished or failed is never removed.

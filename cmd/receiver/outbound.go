@@ -181,22 +181,3 @@ func (p *process) kept() (claims, payloads time.Duration) {
 	}
 	return time.Duration(config.Retention.Claims), time.Duration(config.Retention.Payloads)
 }
-
-// destinations are those of the configuration in force.
-func (p *process) destinations() []relay.Destination {
-	config := p.mounts.Current().Config
-	if config == nil {
-		return nil
-	}
-	destinations := make([]relay.Destination, 0, len(config.Destinations))
-	for _, d := range config.Destinations {
-		delays := make([]time.Duration, 0, len(d.Delays))
-		for _, delay := range d.Delays {
-			delays = append(delays, time.Duration(delay))
-		}
-		destinations = append(destinations, relay.Destination{
-			Name: d.Name, URL: d.URL, Timeout: time.Duration(d.Timeout), Delays: delays,
-		})
-	}
-	return destinations
-}

@@ -53,6 +53,8 @@ type process struct {
 	serving atomic.Pointer[serving]
 	// outbound is nil until there is a configuration to open the ledger by.
 	outbound atomic.Pointer[outbound]
+	// reachable is nil until somebody asked for the destinations.
+	reachable atomic.Pointer[reachable]
 	// unopened says, until then, why not.
 	unopened atomic.Pointer[receiverstatus.Database]
 	draining atomic.Bool
@@ -68,7 +70,8 @@ type serving struct {
 func newProcess(flags *serveFlags, log *slog.Logger) *process {
 	p := &process{flags: flags, log: log, tally: status.NewTally(time.Now)}
 	p.mounts = snapshot.Open(snapshot.Options{
-		ConfigDir: flags.configDir, KeyringDir: flags.keyringDir, SourceDir: flags.sourceDir, Log: log,
+		ConfigDir: flags.configDir, KeyringDir: flags.keyringDir, SourceDir: flags.sourceDir,
+		SigningDir: flags.signingDir, Log: log,
 	})
 	p.unopened.Store(&receiverstatus.Database{Message: errNotOpen.Error()})
 	p.metrics = status.NewMetrics(p.status, time.Now)

@@ -4,6 +4,7 @@
 package webhookendpoint
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -28,10 +29,12 @@ const (
 // Ready: the commit that mends them has to be able to sync.
 func (p *pass) judgeDeliveries() {
 	seen := p.latestCounts()
-	failing := p.failingEffects()
+	failing, unsigned := p.failingEffects(), p.unsigned()
 	switch {
 	case failing != "":
 		p.conditions.False(v1alpha1.ConditionDeliveriesHealthy, v1alpha1.ReasonEffectsFailing, "%s", failing)
+	case unsigned != "":
+		p.conditions.False(v1alpha1.ConditionDeliveriesHealthy, v1alpha1.ReasonSigningSecretUnusable, "%s", unsigned)
 	case seen == nil && p.endpoint.Status.Deliveries == nil:
 		p.conditions.Unknown(v1alpha1.ConditionDeliveriesHealthy, v1alpha1.ReasonStatsUnavailable,
 			"No receiver has had counts from the ledger yet")
@@ -53,6 +56,22 @@ func (p *pass) judgeDeliveries() {
 	if counts := countsOf(seen); worthWriting(p.now, p.endpoint.Status.Deliveries, counts, healthChanged) {
 		p.counts = counts
 	}
+}
+
+// unsigned says which destination gets nothing for want of its signing secret, or nothing.
+func (p *pass) unsigned() string {
+	for _, receiver := range p.receivers.Answered() {
+		for _, waiting := range receiver.Status.Destinations {
+			for i := range p.endpoint.Spec.Destinations {
+				destination := &p.endpoint.Spec.Destinations[i]
+				if destination.Name == waiting.Name && destination.SigningSecretRef != nil {
+					return fmt.Sprintf("Deliveries to destination %s wait, others go on: its signingSecretRef names Secret %s, key %q: %s",
+						waiting.Name, destination.SigningSecretRef.Name, destination.SigningSecretRef.Key, waiting.Problem)
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // latestCounts returns the newest counts that a receiver with a reachable database has, or nil.

@@ -51,6 +51,12 @@ type Destination struct {
 	EventTypes []string   `json:"eventTypes"`
 	Timeout    Duration   `json:"timeout"`
 	Delays     []Duration `json:"delays"`
+	// Concurrency is how many attempts are made at once; 0 is the receiver's default.
+	Concurrency int `json:"concurrency,omitempty"`
+	// FailClientErrors lets an answer that blames the delivery end it.
+	FailClientErrors bool `json:"failClientErrors,omitempty"`
+	// Signed lets deliveries be signed with the secret that is mounted for the destination, and wait while there is none.
+	Signed bool `json:"signed,omitempty"`
 }
 
 // Retention says how long the ledger keeps what it no longer needs.

@@ -165,6 +165,9 @@ func (c *Config) validateDestinations() []error {
 		if destination.Timeout <= 0 {
 			problems = append(problems, fmt.Errorf("%s: timeout is not positive", at))
 		}
+		if destination.Concurrency < 0 {
+			problems = append(problems, fmt.Errorf("%s: concurrency is negative", at))
+		}
 		problems = append(problems, validatePatterns(at, destination.EventTypes)...)
 	}
 	return problems

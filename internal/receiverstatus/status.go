@@ -30,6 +30,8 @@ type Status struct {
 	Database   Database         `json:"database"`
 	// Effects lists the effects whose function failed the last time that it was called, with that failure.
 	Effects []Effect `json:"effects,omitempty"`
+	// Destinations lists those that get nothing for a reason that waiting does not mend.
+	Destinations []Destination `json:"destinations,omitempty"`
 	// Deliveries are counts from the ledger; nil while the database has never answered.
 	Deliveries *Deliveries `json:"deliveries,omitempty"`
 }
@@ -102,6 +104,13 @@ type Effect struct {
 	// Failures counts the calls that failed since the last success, in this receiver.
 	Failures int64     `json:"failures"`
 	Since    time.Time `json:"since"`
+}
+
+// Destination is one that gets nothing; its deliveries wait, without attempts.
+type Destination struct {
+	Name string `json:"name"`
+	// Problem says why; never a secret.
+	Problem string `json:"problem"`
 }
 
 // Deliveries are counts from the ledger, over all receivers of the endpoint. Pending and Failed are at most 100,000: a

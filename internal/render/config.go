@@ -144,8 +144,12 @@ func destination(d *v1alpha1.Destination, parse *durations) receiverconfig.Desti
 		EventTypes: patterns(d.EventTypes),
 		Timeout:    parse.or("destinations["+d.Name+"].timeout", d.Timeout, defaultTimeout),
 		Delays:     defaultDelays(),
+
+		Concurrency:      int(d.Concurrency),
+		FailClientErrors: d.Retry != nil && d.Retry.ClientErrors == v1alpha1.ClientErrorsFail,
+		Signed:           d.SigningSecretRef != nil,
 	}
-	if d.Retry != nil {
+	if d.Retry != nil && len(d.Retry.Delays) > 0 {
 		out.Delays = nil
 		for _, delay := range d.Retry.Delays {
 			out.Delays = append(out.Delays, parse.or("destinations["+d.Name+"].retry.delays", delay, 0))

@@ -68,7 +68,13 @@ func receiverPod(endpoint *v1alpha1.WebhookEndpoint, settings Settings, selector
 		WithDefaultMode(secretMode))
 	source := userSecret(sourceVolume, endpoint.Spec.Verification.SecretRef, sourceFile, true)
 
-	return podSpec(configSource(endpoint), keyring, source, databaseSource(endpoint)).
+	volumes := []*corev1ac.VolumeApplyConfiguration{configSource(endpoint), keyring, source, databaseSource(endpoint)}
+	serve := receiverContainer(settings)
+	if signing := signingSource(endpoint); signing != nil {
+		volumes = append(volumes, signing)
+		serve.WithArgs("--signing-dir=" + signingFolder).WithVolumeMounts(mount(signingVolume, signingFolder))
+	}
+	return podSpec(volumes...).
 		WithTerminationGracePeriodSeconds(terminationGraceSeconds).
 		WithTopologySpreadConstraints(corev1ac.TopologySpreadConstraint().
 			WithMaxSkew(1).
@@ -76,7 +82,7 @@ func receiverPod(endpoint *v1alpha1.WebhookEndpoint, settings Settings, selector
 			WithWhenUnsatisfiable(corev1.ScheduleAnyway).
 			WithLabelSelector(metav1ac.LabelSelector().WithMatchLabels(selector))).
 		WithInitContainers(migrateContainer(settings.Image)).
-		WithContainers(receiverContainer(settings))
+		WithContainers(serve)
 }
 
 const (

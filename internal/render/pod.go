@@ -27,11 +27,13 @@ const (
 	keyringFolder  = "/etc/hookonce/keyring"
 	sourceFolder   = "/etc/hookonce/source"
 	databaseFolder = "/etc/hookonce/database"
+	signingFolder  = "/etc/hookonce/signing"
 
 	configVolume   = "config"
 	keyringVolume  = "keyring"
 	sourceVolume   = "source"
 	databaseVolume = "database"
+	signingVolume  = "signing"
 
 	sourceFile   = "secret"
 	databaseFile = "uri"
@@ -100,4 +102,23 @@ func userSecret(volume string, from v1alpha1.SecretKeyReference, file string, op
 		source.WithOptional(true)
 	}
 	return corev1ac.Volume().WithName(volume).WithSecret(source)
+}
+
+// signingSource has the signing secret of each destination that has one, as a file of the destination's name; nil if none
+// has. A missing one keeps no pod from starting: only its destination waits.
+func signingSource(endpoint *v1alpha1.WebhookEndpoint) *corev1ac.VolumeApplyConfiguration {
+	source := corev1ac.ProjectedVolumeSource().WithDefaultMode(secretMode)
+	for i := range endpoint.Spec.Destinations {
+		destination := &endpoint.Spec.Destinations[i]
+		if ref := destination.SigningSecretRef; ref != nil {
+			source.WithSources(corev1ac.VolumeProjection().WithSecret(corev1ac.SecretProjection().
+				WithName(ref.Name).
+				WithOptional(true).
+				WithItems(corev1ac.KeyToPath().WithKey(ref.Key).WithPath(destination.Name))))
+		}
+	}
+	if len(source.Sources) == 0 {
+		return nil
+	}
+	return corev1ac.Volume().WithName(signingVolume).WithProjected(source)
 }

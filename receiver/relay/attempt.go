@@ -88,6 +88,7 @@ func (r *Relay) post(ctx context.Context, client *http.Client, to Destination, d
 	if printable(d.EventType) {
 		request.Header.Set(EventTypeHeader, d.EventType)
 	}
+	sign(request.Header, to.SigningKeys, d, r.opts.Now())
 	answer, err := client.Do(request)
 	if err != nil {
 		return Answer{}, fmt.Errorf("post to destination %s: %w", to.Name, err)

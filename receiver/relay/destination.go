@@ -19,6 +19,8 @@ type Destination struct {
 	ClientErrorsEnd bool
 	// Concurrency is how many attempts are made at once; 0 means DefaultConcurrency.
 	Concurrency int
+	// SigningKeys sign each attempt, once each; none, and nothing is signed.
+	SigningKeys [][]byte
 }
 
 // How many attempts are made at once to one destination.

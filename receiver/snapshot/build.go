@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"time"
 
 	"github.com/hookonce/hookonce/internal/keyring"
@@ -34,13 +35,16 @@ func (c content) equal(other content) bool {
 	}
 }
 
-// contents of the three files.
+// contents of the files.
 type contents struct {
 	config, keyring, source content
+	// signing are the signing secrets of destinations, by name.
+	signing map[string]content
 }
 
 func (c contents) equal(other contents) bool {
-	return c.config.equal(other.config) && c.keyring.equal(other.keyring) && c.source.equal(other.source)
+	return c.config.equal(other.config) && c.keyring.equal(other.keyring) && c.source.equal(other.source) &&
+		maps.EqualFunc(c.signing, other.signing, content.equal)
 }
 
 // build makes the snapshot that follows previous. It always succeeds: a part that cannot be used keeps the one before it,
@@ -53,6 +57,7 @@ func build(files contents, previous *Snapshot, now time.Time) *Snapshot {
 		next.acceptKeyring()
 	}
 	next.loadSource(files.source)
+	next.loadSigning(files.signing)
 	for _, secret := range next.Secrets {
 		if u := previous.uses[secret.Fingerprint]; u != nil {
 			next.uses[secret.Fingerprint] = u

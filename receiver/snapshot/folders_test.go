@@ -91,6 +91,28 @@ func (p *pod) open(changed func(*Snapshot)) *Store {
 	})
 }
 
+// openSigning is open, with a folder of signing secrets.
+func (p *pod) openSigning(dir string) *Store {
+	return Open(Options{
+		ConfigDir: p.config.dir, KeyringDir: p.keyring.dir, SigningDir: dir, Log: newLog(), Now: func() time.Time { return now },
+	})
+}
+
+// destinations configures these; all but plain are to be signed.
+func (p *pod) destinations(t *testing.T, names ...string) {
+	t.Helper()
+	config := configuration(t, "Paymos", "/webhooks/payments")
+	for _, name := range names {
+		config.Destinations = append(config.Destinations, receiverconfig.Destination{
+			Name: name, URL: "http://" + name + ".shop.svc/hooks", EventTypes: []string{"*"},
+			Timeout: receiverconfig.Duration(time.Second), Signed: name != "plain",
+		})
+	}
+	data, err := config.Encode()
+	must(t, err)
+	p.config.write(t, receiverconfig.FileName, data)
+}
+
 func newLog() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 type zeros struct{}
@@ -109,17 +131,21 @@ func candidate(secret string) keyring.Candidate {
 
 func document(t *testing.T, preset, path string) []byte {
 	t.Helper()
+	data, err := configuration(t, preset, path).Encode()
+	must(t, err)
+	return data
+}
+
+func configuration(t *testing.T, preset, path string) *receiverconfig.Config {
+	t.Helper()
 	s, ok := scheme.Preset(preset)
 	if !ok {
 		t.Fatalf("no preset %s", preset)
 	}
-	config := receiverconfig.Config{
+	return &receiverconfig.Config{
 		Endpoint: "shop/payments", Path: path, Scheme: s, Tolerance: receiverconfig.Duration(5 * time.Minute),
 		MaxBodyBytes: 1 << 20, Schema: "hookonce", Retention: receiverconfig.Retention{
 			Claims: receiverconfig.Duration(720 * time.Hour), Payloads: receiverconfig.Duration(168 * time.Hour),
 		},
 	}
-	data, err := config.Encode()
-	must(t, err)
-	return data
 }

@@ -32,7 +32,9 @@ type Options struct {
 	ConfigDir, KeyringDir string
 	// SourceDir holds the bytes of the user's Secret in the file secret. Default: none are accepted beside the keyring.
 	SourceDir string
-	Log       *slog.Logger
+	// SigningDir holds a file for each destination that is to be signed, of its name. Default: none can be.
+	SigningDir string
+	Log        *slog.Logger
 	// Poll is how often the folders are read even if no change was noticed. Default DefaultPoll.
 	Poll time.Duration
 	// Changed is called with each snapshot that replaces another.
@@ -102,12 +104,12 @@ func (s *Store) swap(previous *Snapshot) *Snapshot {
 		"config", next.config.Digest, "keyringRevision", next.keyring.Revision, "secrets", len(next.Secrets),
 		"sourcePresent", next.source.Present,
 	}
-	if next.config.Error == "" && next.keyring.Error == "" && next.source.Problem == "" {
+	if next.config.Error == "" && next.keyring.Error == "" && next.source.Problem == "" && len(next.unsigned) == 0 {
 		s.opts.Log.Info("Loaded the mounted folders", attrs...)
 		return next
 	}
 	attrs = append(attrs, "configError", next.config.Error, "keyringError", next.keyring.Error,
-		"sourceProblem", next.source.Problem)
+		"sourceProblem", next.source.Problem, "destinations", next.unsigned)
 	s.opts.Log.Warn("Loaded the mounted folders, with problems", attrs...)
 	return next
 }
@@ -121,6 +123,7 @@ func (s *Store) read() contents {
 	if s.opts.SourceDir != "" {
 		files.source = readFile(s.opts.SourceDir, SourceFile)
 	}
+	files.signing = readSigning(s.opts.SigningDir)
 	return files
 }
 
@@ -155,7 +158,8 @@ func readLimited(path string) ([]byte, error) {
 // them, the polls alone remain.
 func (s *Store) Watch(ctx context.Context) {
 	Watch(ctx, WatchOptions{
-		Folders: []string{s.opts.ConfigDir, s.opts.KeyringDir, s.opts.SourceDir}, Poll: s.opts.Poll, Log: s.opts.Log,
+		Folders: []string{s.opts.ConfigDir, s.opts.KeyringDir, s.opts.SourceDir, s.opts.SigningDir},
+		Poll:    s.opts.Poll, Log: s.opts.Log,
 		Changed: func() { s.Reload() },
 	})
 }

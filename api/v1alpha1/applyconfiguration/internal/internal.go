@@ -32,6 +32,8 @@ var schemaYAML = typed.YAMLObject(`types:
   scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.BodyReuse
   scalar: string
+- name: com.github.hookonce.hookonce.api.v1alpha1.ClientErrorPolicy
+  scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.Database
   map:
     fields:
@@ -75,6 +77,10 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.hookonce.hookonce.api.v1alpha1.Destination
   map:
     fields:
+    - name: concurrency
+      type:
+        scalar: numeric
+      default: 8
     - name: eventTypes
       type:
         list:
@@ -87,6 +93,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: retry
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.Retry
+    - name: signingSecretRef
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.SecretKeyReference
     - name: timeout
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.Duration
@@ -401,6 +410,10 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.hookonce.hookonce.api.v1alpha1.Retry
   map:
     fields:
+    - name: clientErrors
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.ClientErrorPolicy
+      default: Retry
     - name: delays
       type:
         list:

@@ -16,7 +16,9 @@ import (
 type DestinationApplyConfiguration struct {
 	// name of the destination, unique in this endpoint. Unfinished deliveries belong to it by this name.
 	Name *string `json:"name,omitempty"`
-	// url that deliveries are posted to, http or https. Redirects are not followed.
+	// url that deliveries are posted to, http or https. Redirects are not followed. A host that leads to loopback, link-local
+	// or other special addresses, or to a cloud's metadata, gets nothing; private networks are allowed unless the operator's
+	// --destination-networks says otherwise.
 	URL *string `json:"url,omitempty"`
 	// eventTypes that go to the destination: types, prefixes such as "invoice.*", or "*".
 	EventTypes []apiv1alpha1.EventTypePattern `json:"eventTypes,omitempty"`
@@ -24,6 +26,14 @@ type DestinationApplyConfiguration struct {
 	Timeout *apiv1alpha1.Duration `json:"timeout,omitempty"`
 	// retry says when a failed attempt is made again.
 	Retry *RetryApplyConfiguration `json:"retry,omitempty"`
+	// concurrency is how many attempts are made at once to the destination, by each receiver. Default 8; from 1 to 64.
+	Concurrency *int32 `json:"concurrency,omitempty"`
+	// signingSecretRef names what deliveries to the destination are signed with, in the headers webhook-id, webhook-timestamp
+	// and webhook-signature of Standard Webhooks: whsec_ and the key in base64, 24 to 64 bytes of it. Two of them, separated
+	// by white space, sign each delivery twice, so that the destination can change from one to the other. While the Secret or
+	// its key is missing, deliveries to the destination wait, without attempts. Default: none, and nothing is signed. New
+	// bytes take effect without a restart; naming another Secret restarts the receivers.
+	SigningSecretRef *SecretKeyReferenceApplyConfiguration `json:"signingSecretRef,omitempty"`
 }
 
 // DestinationApplyConfiguration constructs a declarative configuration of the Destination type for use with
@@ -71,5 +81,21 @@ func (b *DestinationApplyConfiguration) WithTimeout(value apiv1alpha1.Duration) 
 // If called multiple times, the Retry field is set to the value of the last call.
 func (b *DestinationApplyConfiguration) WithRetry(value *RetryApplyConfiguration) *DestinationApplyConfiguration {
 	b.Retry = value
+	return b
+}
+
+// WithConcurrency sets the Concurrency field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Concurrency field is set to the value of the last call.
+func (b *DestinationApplyConfiguration) WithConcurrency(value int32) *DestinationApplyConfiguration {
+	b.Concurrency = &value
+	return b
+}
+
+// WithSigningSecretRef sets the SigningSecretRef field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SigningSecretRef field is set to the value of the last call.
+func (b *DestinationApplyConfiguration) WithSigningSecretRef(value *SecretKeyReferenceApplyConfiguration) *DestinationApplyConfiguration {
+	b.SigningSecretRef = value
 	return b
 }

@@ -16,7 +16,12 @@ import (
 type RetryApplyConfiguration struct {
 	// delays before the second and each further attempt, each at most 168h; a delivery has one attempt more than there are
 	// delays, then it is failed. Default 1m, 2m, 4m, 8m, 16m, 32m, 1h, 2h, 4h, 8h: eleven attempts over 16 h 3 min.
+	// A destination that asks for more time, with Retry-After, gets it, up to 24h.
 	Delays []apiv1alpha1.Duration `json:"delays,omitempty"`
+	// clientErrors says what an answer 4xx other than 408, 425 and 429 does: Retry, or Fail, which ends the delivery at once,
+	// and it waits for a replay among the failed ones. Default Retry: such answers come from half-finished deployments and
+	// expired credentials more often than from deliveries that can never be taken.
+	ClientErrors *apiv1alpha1.ClientErrorPolicy `json:"clientErrors,omitempty"`
 }
 
 // RetryApplyConfiguration constructs a declarative configuration of the Retry type for use with
@@ -32,5 +37,13 @@ func (b *RetryApplyConfiguration) WithDelays(values ...apiv1alpha1.Duration) *Re
 	for i := range values {
 		b.Delays = append(b.Delays, values[i])
 	}
+	return b
+}
+
+// WithClientErrors sets the ClientErrors field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ClientErrors field is set to the value of the last call.
+func (b *RetryApplyConfiguration) WithClientErrors(value apiv1alpha1.ClientErrorPolicy) *RetryApplyConfiguration {
+	b.ClientErrors = &value
 	return b
 }
