@@ -15,11 +15,8 @@ import (
 const (
 	// quietRate is that of an endpoint with little to do, in requests a second.
 	quietRate = 100
-	// latencyConnections of the load at a given rate, and crowd that of too much load: more than the receiver takes at once,
-	// so that what it cannot take waits there and not here.
+	// latencyConnections of the load at a given rate.
 	latencyConnections = 64
-	crowd              = 2048
-	overloaded         = 1.2
 	// latencyClients of pgbench at a given rate.
 	latencyClients = 32
 )
@@ -99,35 +96,5 @@ func (b *bench) latencyAt(ctx context.Context, ours, tables *lab.Subject, name s
 			return quantile(r["empty"].result.Latency, q.percent)
 		})...)
 	}
-	return nil
-}
-
-// overload offers more than the receiver can take. What it takes must not wait long, what it does not take must be told
-// so at once, and nothing that it acknowledged may be lost: load has compared that already.
-func (b *bench) overload(ctx context.Context, ours *lab.Subject) error {
-	peak := b.peak
-	// What it can take is found just before each time: the machine is not as fast as it was minutes ago.
-	rounds, err := b.interleave(ctx, []contestant{
-		{"peak", func(ctx context.Context, _ int) (sample, error) {
-			s, err := b.load(ctx, ours, sending{connections: connections[2], measure: b.turn()})
-			peak = s.rate
-			return s, err
-		}},
-		{"ours", func(ctx context.Context, _ int) (sample, error) {
-			return b.load(ctx, ours, sending{connections: crowd, measure: b.measure, rate: overloaded * peak})
-		}},
-	}, 1)
-	if err != nil {
-		return err
-	}
-	b.report.Goal("overload.accepted_p99_ms", over(rounds, func(r round) float64 {
-		return quantile(r["ours"].result.Latency, 99)
-	}), "<=", 250)
-	b.report.Goal("overload.refused_p99_ms", over(rounds, func(r round) float64 {
-		return quantile(r["ours"].result.Refusals, 99)
-	}), "<=", 50)
-	b.report.Figure("overload.refused_share", over(rounds, func(r round) float64 { return r["ours"].refused() })...)
-	b.report.Figure("overload.kept", over(rounds, func(r round) float64 { return r["ours"].rate / r["peak"].rate })...)
-	b.report.Figure("overload.rate", over(rounds, func(r round) float64 { return r["ours"].rate })...)
 	return nil
 }
