@@ -13,6 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/hookonce/hookonce/internal/receiverstatus"
+	"github.com/hookonce/hookonce/internal/replayrequest"
 	"github.com/hookonce/hookonce/receiver"
 	"github.com/hookonce/hookonce/receiver/database"
 	"github.com/hookonce/hookonce/receiver/ledger"
@@ -76,7 +80,8 @@ func TestRolesAreDeniedWhatIsNotTheirs(t *testing.T) {
 	}
 	r.denied("hookonce_receive", "DELETE FROM hookonce.claim", "DELETE FROM hookonce.event", "DELETE FROM hookonce.failed_delivery",
 		"UPDATE hookonce.delivery SET body = ''", "SELECT hookonce.drop_day('event_20200101')")
-	r.denied("hookonce_replay", "SELECT FROM hookonce.event", "SELECT FROM hookonce.claim", "SELECT FROM hookonce.delivery",
+	r.denied("hookonce_replay", "SELECT body FROM hookonce.event", "SELECT headers FROM hookonce.event",
+		"SELECT FROM hookonce.claim", "SELECT body FROM hookonce.delivery", "UPDATE hookonce.replay SET reason = ''", "DELETE FROM hookonce.replay",
 		"SELECT shop.on_invoice_paid(NULL)", "SELECT hookonce.ensure_partitions(1)")
 	r.denied("hookonce_prune", "SELECT body FROM hookonce.event", "SELECT headers FROM hookonce.event", "TABLE hookonce.event",
 		"SELECT result FROM hookonce.claim", "SELECT body FROM hookonce.delivery", "DELETE FROM hookonce.delivery",
@@ -182,18 +187,32 @@ func (r *roles) deliver(l *ledger.Ledger) error {
 func (r *roles) replay(endpoint string) error {
 	l := r.open("hookonce_replay", endpoint)
 	defer l.Close()
-	if _, err := l.ReplayFailed(r.t.Context(), ledger.Selection{}); err != nil {
+	nothing := &replayrequest.Request{ID: uuid.New(), Selector: replayrequest.Selector{State: replayrequest.Failed}}
+	if _, err := l.PrepareReplay(r.t.Context(), nothing); err != nil {
 		return err
 	}
 	r.as("hookonce_owner", `INSERT INTO hookonce.failed_delivery (id, event, event_received_at, scope, attempts, status_code,
 		destination, event_id, reason)
 		SELECT gen_random_uuid(), gen_random_uuid(), now(), id, 1, 500, 'fulfilment', 'evt_1', 'no' FROM hookonce.scope
 		WHERE name = 'endpoint:`+endpoint+`'`)
-	n, err := l.ReplayFailed(r.t.Context(), ledger.Selection{})
-	if err == nil && n != 1 {
-		err = fmt.Errorf("%d were replayed, want 1", n)
+	for _, state := range []replayrequest.State{replayrequest.Failed, replayrequest.Delivered} {
+		request := &replayrequest.Request{ID: uuid.New(), Selector: replayrequest.Selector{State: state}}
+		_, err := l.PrepareReplay(r.t.Context(), request)
+		if err == nil {
+			_, err = l.SendReplay(r.t.Context(), request.ID, 10)
+		}
+		var end receiverstatus.Replay
+		if err == nil {
+			end, err = l.EndReplay(r.t.Context(), request.ID)
+		}
+		if err == nil && state == replayrequest.Failed && end.Sent != 1 {
+			err = fmt.Errorf("%d were replayed, want 1", end.Sent)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 // prune removes something of each kind.

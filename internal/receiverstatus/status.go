@@ -34,6 +34,8 @@ type Status struct {
 	Destinations []Destination `json:"destinations,omitempty"`
 	// Deliveries are counts from the ledger; nil while the database has never answered.
 	Deliveries *Deliveries `json:"deliveries,omitempty"`
+	// Replays are the endpoint's latest, of all receivers; at most 50.
+	Replays []Replay `json:"replays,omitempty"`
 }
 
 // Config says which configuration the receiver runs.
@@ -133,4 +135,23 @@ type Failure struct {
 	Destination string    `json:"destination"`
 	EventID     string    `json:"eventID"`
 	Reason      string    `json:"reason"`
+}
+
+// Replay is how far a replay is. Numbers are of deliveries.
+type Replay struct {
+	// ID is the DeliveryReplay's UID, or a number of its own where a person ran the command.
+	ID      string    `json:"id"`
+	Name    string    `json:"name,omitempty"`
+	Created time.Time `json:"created"`
+	// Matched were chosen. Sent of them are back in the outbox; Skipped ones were on their way already, or are gone.
+	Matched int64 `json:"matched"`
+	Sent    int64 `json:"sent"`
+	Skipped int64 `json:"skipped"`
+	// Succeeded were delivered, Failed ran out of attempts. Failing ones failed at their first attempt, whatever came then.
+	Succeeded int64 `json:"succeeded"`
+	Failed    int64 `json:"failed"`
+	Failing   int64 `json:"failing"`
+	// Ended says that no more is sent; Stopped, that this was before all was.
+	Ended   bool `json:"ended"`
+	Stopped bool `json:"stopped,omitempty"`
 }

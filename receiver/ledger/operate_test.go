@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hookonce/hookonce/internal/receiverstatus"
+	"github.com/hookonce/hookonce/internal/replayrequest"
 	"github.com/hookonce/hookonce/internal/sqlfile"
 	"github.com/hookonce/hookonce/receiver"
 	"github.com/hookonce/hookonce/receiver/ledger"
@@ -66,9 +67,7 @@ func TestCountsGoUpAndDownAgain(t *testing.T) {
 	}
 
 	settle(t, l, attempt(b, receiver.Delivered, 0))
-	if _, err := l.ReplayFailed(t.Context(), ledger.Selection{}); err != nil {
-		t.Fatal(err)
-	}
+	replayAll(t, l, replayrequest.Selector{})
 	settle(t, l, attempt(lease(t, l)[0], receiver.Delivered, 0))
 	got, err = l.Counts(t.Context())
 	if err != nil || got.Pending != 0 || got.Failed != 0 || got.LastFailure != nil || !got.OldestPending.IsZero() {

@@ -15,11 +15,7 @@ import (
 	"github.com/hookonce/hookonce/receiver"
 )
 
-const (
-	replayBatch      = 500
-	maxReplayBatches = 10_000
-	maxReason        = 256
-)
+const maxReason = 256
 
 // LeaseDue takes at most limit deliveries to the named destinations that are due and leased to nobody, for so long. They
 // are due retries, messages that functions enqueued, and what a process left that is gone. Deliveries to a destination
@@ -130,36 +126,4 @@ func (l *Ledger) reportLost(ctx context.Context, settlements []receiver.Settleme
 	if l.options.LeaseLost != nil {
 		l.options.LeaseLost(lost)
 	}
-}
-
-// Selection says which failed deliveries to replay; an empty field means any.
-type Selection struct {
-	Destination string
-	EventID     string
-}
-
-// ReplayFailed puts failed deliveries of the endpoint back into the outbox, with the idempotency key that they had and a
-// fresh ladder, and returns how many. Their history is kept. Errors wrap receiver.ErrUnavailable; the number is then of
-// what was put back before.
-func (l *Ledger) ReplayFailed(ctx context.Context, selection Selection) (int64, error) {
-	var began time.Time
-	err := l.inTransaction(ctx, "read the clock", func(batch *pgx.Batch, _ int32) {
-		batch.Queue(l.sql.clock).QueryRow(func(row pgx.Row) error { return row.Scan(&began) })
-	})
-	var total int64
-	for range maxReplayBatches {
-		if err != nil {
-			return total, err
-		}
-		var moved int64
-		err = l.inTransaction(ctx, "replay failed deliveries", func(batch *pgx.Batch, scope int32) {
-			batch.Queue(l.sql.replay, scope, began, selection.Destination, selection.EventID, replayBatch).
-				Exec(countRows(&moved))
-		})
-		if err == nil && moved == 0 {
-			break
-		}
-		total += moved
-	}
-	return total, err
 }

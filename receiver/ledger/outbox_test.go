@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/hookonce/hookonce/internal/replayrequest"
 	"github.com/hookonce/hookonce/receiver"
 	"github.com/hookonce/hookonce/receiver/ledger"
 )
@@ -180,17 +181,17 @@ func TestFailedDeliveriesAreReplayedAsOftenAsAsked(t *testing.T) {
 			keys = append(keys, d.IdempotencyKey)
 		}
 	}
-	replay := func(s ledger.Selection, want int64) {
+	replay := func(s replayrequest.Selector, want int64) {
 		t.Helper()
-		if n, err := l.ReplayFailed(t.Context(), s); err != nil || n != want {
-			t.Fatalf("%+v: replayed %d, %v, want %d", s, n, err, want)
+		if got := replayAll(t, l, s); got.Sent != want || got.Matched != want {
+			t.Fatalf("%+v: %+v, want %d sent", s, got, want)
 		}
 	}
-	replay(ledger.Selection{Destination: "fulfilment", EventID: "evt_2"}, 1)
-	replay(ledger.Selection{Destination: "nowhere"}, 0)
-	replay(ledger.Selection{Destination: "audit"}, 3)
-	replay(ledger.Selection{}, 2)
-	replay(ledger.Selection{}, 0)
+	replay(replayrequest.Selector{Destination: "fulfilment", EventIDs: []string{"evt_2"}}, 1)
+	replay(replayrequest.Selector{Destination: "nowhere"}, 0)
+	replay(replayrequest.Selector{Destination: "audit"}, 3)
+	replay(replayrequest.Selector{}, 2)
+	replay(replayrequest.Selector{}, 0)
 	for round := range 2 {
 		due := lease(t, l, "fulfilment", "audit")
 		if len(due) != 6 {
@@ -202,7 +203,7 @@ func TestFailedDeliveriesAreReplayedAsOftenAsAsked(t *testing.T) {
 			}
 			settle(t, l, attempt(d, receiver.Exhausted, 0))
 		}
-		replay(ledger.Selection{}, 6)
+		replay(replayrequest.Selector{}, 6)
 	}
 	f.wantCounts(map[string]int64{"hookonce.attempt": 18, "hookonce.delivery": 6, "hookonce.failed_delivery": 0})
 }
@@ -216,8 +217,8 @@ func TestAnotherEndpointsDeliveriesAreLeftAlone(t *testing.T) {
 	if due := lease(t, ours); len(due) != 0 {
 		t.Errorf("leased %d", len(due))
 	}
-	if n, err := ours.ReplayFailed(t.Context(), ledger.Selection{}); err != nil || n != 0 {
-		t.Errorf("replayed %d, %v", n, err)
+	if got := replayAll(t, ours, replayrequest.Selector{}); got.Matched != 0 {
+		t.Errorf("replayed %+v", got)
 	}
 	if c, err := ours.Counts(t.Context()); err != nil || c.Pending != 0 || c.Failed != 0 {
 		t.Errorf("counts %+v, %v", c, err)
@@ -257,9 +258,7 @@ func TestFunctionsEnqueueMessagesOfTheirOwn(t *testing.T) {
 		t.Errorf("got %+v", due)
 	}
 	settle(t, l, attempt(due[0], receiver.Exhausted, 0))
-	if _, err := l.ReplayFailed(t.Context(), ledger.Selection{}); err != nil {
-		t.Fatal(err)
-	}
+	replayAll(t, l, replayrequest.Selector{})
 	if again := lease(t, l, "mail"); len(again) != 1 || again[0].IdempotencyKey != "mail-evt_1" || string(again[0].Body) != `{"id": "evt_1"}` {
 		t.Errorf("after the replay: %+v", again)
 	}

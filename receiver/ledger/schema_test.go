@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookonce/hookonce/internal/replayrequest"
 	"github.com/hookonce/hookonce/receiver"
 	"github.com/hookonce/hookonce/receiver/ledger"
 )
@@ -18,7 +19,7 @@ func writes(t *testing.T, l *ledger.Ledger) map[string]error {
 	errs := map[string]error{}
 	_, errs["record"] = l.Record(t.Context(), event("evt_2"), toFulfilment)
 	_, errs["lease"] = l.LeaseDue(t.Context(), []string{"fulfilment"}, 1, time.Minute)
-	_, errs["replay"] = l.ReplayFailed(t.Context(), ledger.Selection{})
+	_, errs["replay"] = l.PrepareReplay(t.Context(), request(replayrequest.Selector{}))
 	errs["settle"] = l.Settle(t.Context(), []receiver.Settlement{{}})
 	errs["count"] = l.AddCounts(t.Context(), []receiver.Count{{Name: receiver.CountReceived, Minute: time.Now(), N: 1}})
 	return errs
@@ -29,7 +30,7 @@ func TestNothingIsWrittenToANewerSchema(t *testing.T) {
 	running := f.open()
 	record(t, running, event("evt_1"), toFulfilment)
 	f.expireLeases()
-	f.exec("UPDATE hookonce.schema_version SET version = 99")
+	f.exec("UPDATE hookonce.schema_version SET version = version + 97")
 	if status := running.Check(t.Context()); status.Reachable || status.Reason != "SchemaTooNew" {
 		t.Errorf("got %+v", status)
 	}
@@ -45,7 +46,7 @@ func TestNothingIsWrittenToANewerSchema(t *testing.T) {
 		"hookonce.claim": 1, "hookonce.event": 1, "hookonce.counter": 0,
 		"hookonce.delivery WHERE leased_until > clock_timestamp()": 0,
 	})
-	f.exec("UPDATE hookonce.schema_version SET version = 1")
+	f.exec("UPDATE hookonce.schema_version SET version = version - 97")
 	if receipt := record(t, running, event("evt_2"), receiver.Work{}); receipt.Kind != receiver.Processed {
 		t.Errorf("got kind %d", receipt.Kind)
 	}

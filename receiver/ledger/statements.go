@@ -23,7 +23,9 @@ type statements struct {
 	effectGuard, effectResults, effectCall, effectStore            string
 	effectSettle, effectSettleBody                                 string
 	scopeFind, scopeAdd, scopeProve, partitions                    string
-	lease, settle, replay, clock                                   string
+	lease, settle                                                  string
+	replayFailed, replayDelivered, replaySend, replayEnd           string
+	replayFind, replays                                            string
 	counterAdd, counterTotals, pending, failed, lastFailure, check string
 	version                                                        string
 }
@@ -42,7 +44,8 @@ func loadStatements(schema string) (*statements, error) {
 		"effect_call": &s.effectCall, "effect_store": &s.effectStore, "effect_settle": &s.effectSettle,
 		"effect_settle_body": &s.effectSettleBody, "scope_find": &s.scopeFind,
 		"scope_add": &s.scopeAdd, "scope_prove": &s.scopeProve, "partitions": &s.partitions, "lease": &s.lease, "settle": &s.settle,
-		"replay": &s.replay, "clock": &s.clock, "counter_add": &s.counterAdd, "counter_totals": &s.counterTotals,
+		"replay_failed": &s.replayFailed, "replay_delivered": &s.replayDelivered, "replay_send": &s.replaySend,
+		"replay_end": &s.replayEnd, "replay_find": &s.replayFind, "replays": &s.replays, "counter_add": &s.counterAdd, "counter_totals": &s.counterTotals,
 		"pending": &s.pending, "failed": &s.failed, "last_failure": &s.lastFailure, "check": &s.check,
 		"version": &s.version,
 	} {

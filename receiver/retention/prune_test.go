@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/hookonce/hookonce/internal/replayrequest"
 	"github.com/hookonce/hookonce/receiver"
 	"github.com/hookonce/hookonce/receiver/ledger"
 	"github.com/hookonce/hookonce/receiver/retention"
@@ -182,7 +184,11 @@ func TestWhatIsUnfinishedOrFailedIsKeptWithItsClaim(t *testing.T) {
 	})
 
 	// Replayed and delivered, it may go.
-	if _, err := l.ReplayFailed(t.Context(), ledger.Selection{}); err != nil {
+	replay := &replayrequest.Request{ID: uuid.New(), Selector: replayrequest.Selector{State: replayrequest.Failed}}
+	if _, err := l.PrepareReplay(t.Context(), replay); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.SendReplay(t.Context(), replay.ID, 10); err != nil {
 		t.Fatal(err)
 	}
 	f.exec("UPDATE hookonce.delivery SET leased_until = NULL")

@@ -27,6 +27,8 @@ type Ledger interface {
 	Check(ctx context.Context) receiverstatus.Database
 	// Counts returns the counts of deliveries over all receivers of the endpoint. It bounds itself.
 	Counts(ctx context.Context) (receiverstatus.Deliveries, error)
+	// Replays returns how far the endpoint's latest replays are. It bounds itself.
+	Replays(ctx context.Context) ([]receiverstatus.Replay, error)
 }
 
 // Sampler looks at the ledger now and then, so that nobody who asks for the status waits for the database. Counts, which
@@ -38,6 +40,8 @@ type Sampler struct {
 	database atomic.Pointer[receiverstatus.Database]
 	// deliveries of the last count that had an answer; nil if none had.
 	deliveries atomic.Pointer[receiverstatus.Deliveries]
+	// replays of the last time that they were asked for.
+	replays atomic.Pointer[[]receiverstatus.Replay]
 	// answered says that the ledger could be used at least once.
 	answered atomic.Bool
 	// usable holds a token after each check that found the ledger usable.
@@ -106,6 +110,13 @@ func (s *Sampler) count(ctx context.Context) {
 		case ctx.Err() == nil:
 			s.log.Warn("Counting deliveries failed; the last counts stay", "error", err)
 		}
+		replays, err := s.ledger.Replays(ctx)
+		switch {
+		case err == nil:
+			s.replays.Store(&replays)
+		case ctx.Err() == nil:
+			s.log.Warn("Listing replays failed; the last list stays", "error", err)
+		}
 	}
 }
 
@@ -125,4 +136,7 @@ func (s *Sampler) Answered() bool { return s.answered.Load() }
 // Report fills in what the status document says of the ledger.
 func (s *Sampler) Report(status *receiverstatus.Status) {
 	status.Database, status.Deliveries = *s.database.Load(), s.deliveries.Load()
+	if replays := s.replays.Load(); replays != nil {
+		status.Replays = *replays
+	}
 }

@@ -134,6 +134,7 @@ type fakeLedger struct {
 	mu       sync.Mutex
 	database receiverstatus.Database
 	counts   receiverstatus.Deliveries
+	replays  []receiverstatus.Replay
 	err      error
 	checks   int
 	hang     bool
@@ -167,6 +168,12 @@ func (l *fakeLedger) Counts(ctx context.Context) (receiverstatus.Deliveries, err
 	return l.counts, l.err
 }
 
+func (l *fakeLedger) Replays(context.Context) ([]receiverstatus.Replay, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.replays, l.err
+}
+
 func (l *fakeLedger) set(change func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -193,13 +200,15 @@ func TestSamplerKeepsTheLastCounts(t *testing.T) {
 		}
 		ledger.set(func() {
 			ledger.database = receiverstatus.Database{Reachable: true}
-			ledger.counts = receiverstatus.Deliveries{Failed: 3}
+			ledger.counts, ledger.replays = receiverstatus.Deliveries{Failed: 3}, make([]receiverstatus.Replay, 2)
 		})
-		if s := status(time.Second); !sampler.Answered() || s.Deliveries == nil || s.Deliveries.Failed != 3 {
+		if s := status(time.Second); !sampler.Answered() || s.Deliveries == nil || s.Deliveries.Failed != 3 || len(s.Replays) != 2 {
 			t.Errorf("after the first answer: %+v", s)
 		}
-		ledger.set(func() { ledger.counts, ledger.err = receiverstatus.Deliveries{}, io.ErrUnexpectedEOF })
-		if s := status(6 * time.Second); s.Deliveries == nil || s.Deliveries.Failed != 3 {
+		ledger.set(func() {
+			ledger.counts, ledger.replays, ledger.err = receiverstatus.Deliveries{}, nil, io.ErrUnexpectedEOF
+		})
+		if s := status(6 * time.Second); s.Deliveries == nil || s.Deliveries.Failed != 3 || len(s.Replays) != 2 {
 			t.Errorf("after a failed count: %+v", s)
 		}
 		ledger.set(func() { ledger.hang = true })
