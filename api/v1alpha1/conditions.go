@@ -32,6 +32,10 @@ const (
 	// ConditionOldSecretStillInUse is there while the provider signs with a former secret whose time is nearly over, or is
 	// prolonged because of that.
 	ConditionOldSecretStillInUse = "OldSecretStillInUse"
+	// ConditionCounted says that it is known how many deliveries a replay has chosen.
+	ConditionCounted = "Counted"
+	// ConditionComplete says that every delivery that a replay sent has been delivered or has failed.
+	ConditionComplete = "Complete"
 	// ConditionPreviousRetired says that the former secret is no longer accepted anywhere.
 	ConditionPreviousRetired = "PreviousRetired"
 )
@@ -90,4 +94,16 @@ const (
 	ReasonKeyringDamaged = "KeyringDamaged"
 	ReasonKeyringVersion = "KeyringVersion"
 	ReasonKeyringLost    = "KeyringLost"
+)
+
+// Reasons of a DeliveryReplay's conditions: its states, and what keeps it from going on.
+const (
+	ReasonReplayCounting         = "Counting"
+	ReasonReplayAwaitingApproval = "AwaitingApproval"
+	ReasonReplaySending          = "Sending"
+	ReasonReplayDelivering       = "Delivering"
+	ReasonReplayCompleted        = "Completed"
+	ReasonReplayTooManyFailures  = "TooManyFailures"
+	ReasonReplayJobFailed        = "JobFailed"
+	ReasonEndpointNotFound       = "EndpointNotFound"
 )

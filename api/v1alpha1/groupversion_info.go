@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package v1alpha1 holds the kinds of the group webhooks.hookonce.dev: WebhookEndpoint, a receiver of one
-// provider's webhooks, and SecretRotation, the change of a signing secret with an overlap.
+// provider's webhooks, SecretRotation, the change of a signing secret with an overlap, and DeliveryReplay, the sending of deliveries
+// again.
 //
 // +kubebuilder:object:generate=true
 // +groupName=webhooks.hookonce.dev
@@ -27,6 +28,7 @@ func AddToScheme(s *runtime.Scheme) error {
 	s.AddKnownTypes(GroupVersion,
 		&WebhookEndpoint{}, &WebhookEndpointList{},
 		&SecretRotation{}, &SecretRotationList{},
+		&DeliveryReplay{}, &DeliveryReplayList{},
 	)
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil

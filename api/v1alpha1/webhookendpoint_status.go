@@ -39,6 +39,11 @@ type WebhookEndpointStatus struct {
 	// +kubebuilder:validation:MaxItems=10
 	PreviousSecrets []SecretStatus `json:"previousSecrets,omitempty"`
 
+	// usesObservedTime is when uses and lastUsedTime of the secrets were read; it changes only when one of them does. A
+	// secret's first use is shown at once, anything later at most every 5 minutes.
+	// +optional
+	UsesObservedTime *metav1.Time `json:"usesObservedTime,omitempty"`
+
 	// overlapEndTime is the moment, as RFC 3339 text, after which no former secret is accepted. Absent without an overlap.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
@@ -143,8 +148,12 @@ type SecretStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	NotAfter string `json:"notAfter,omitempty"`
-	// lastUsedTime is when a delivery last verified with the secret. While the secret is in use it is written at most every
-	// 5 minutes, so a later use may not show yet.
+	// uses counts the deliveries that verified with the secret, as of usesObservedTime; one that is signed with two secrets
+	// counts for the newer. Receivers count in memory and the operator adds up what it reads of them, so that some are missing
+	// after one of them went away: it was that many or more.
+	// +optional
+	Uses int64 `json:"uses"`
+	// lastUsedTime is when a delivery last verified with the secret, as of usesObservedTime, so a later use may not show yet.
 	// +optional
 	LastUsedTime *metav1.Time `json:"lastUsedTime,omitempty"`
 }

@@ -71,6 +71,8 @@ type Reconciler struct {
 	options  Options
 	// memory holds, by endpoint, what was found in its Secrets when they were last read. Losing it costs a read.
 	memory sync.Map
+	// uses holds, by endpoint, a tally of the use of its secrets. Losing it loses some of the count.
+	uses sync.Map
 }
 
 // step is one part of a pass.
@@ -94,6 +96,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (resul
 	endpoint := &v1alpha1.WebhookEndpoint{}
 	if err := r.client.Get(ctx, request.NamespacedName, endpoint); err != nil {
 		r.memory.Delete(request.NamespacedName)
+		r.uses.Delete(request.NamespacedName)
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	if !endpoint.DeletionTimestamp.IsZero() {
@@ -106,6 +109,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (resul
 		r.readConfig,
 		r.readKeyring,
 		r.readReceivers,
+		r.readOldUse,
 		r.readSecrets,
 		r.readChildren,
 	}
@@ -170,6 +174,7 @@ func (r *Reconciler) close(ctx context.Context, p *pass, err error) (ctrl.Result
 		}
 		return result, err
 	}
+	r.warnOfUse(p)
 	before := p.endpoint.Status.Conditions
 	reconcile.Announce(r.recorder, p.endpoint, before, p.conditions)
 	reconcile.Warn(r.recorder, p.endpoint, before, p.conditions, v1alpha1.ConditionSecretsResolved, v1alpha1.ReasonServingFromKeyring)

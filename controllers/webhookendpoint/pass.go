@@ -44,8 +44,13 @@ type pass struct {
 	found     *findings
 	candidate *keyring.Candidate
 
-	pods       []corev1.Pod
-	receivers  reconcile.Receivers
+	pods      []corev1.Pod
+	receivers reconcile.Receivers
+	// uses are how often each secret was used, by short fingerprint; oldUse is what the rotations say of former secrets that
+	// the provider still signs with.
+	uses   map[string]int64
+	oldUse []string
+
 	deployment *appsv1.Deployment
 	cronJob    *batchv1.CronJob
 

@@ -21,6 +21,9 @@ import (
 func (r *Reconciler) readReceivers(ctx context.Context, p *pass) error {
 	var err error
 	p.pods, p.receivers, err = r.poller.Poll(ctx, p.endpoint.Namespace, render.ReceiverSelector(p.endpoint.Name))
+	if err == nil {
+		r.countUses(p)
+	}
 	return err
 }
 

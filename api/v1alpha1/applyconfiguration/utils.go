@@ -23,6 +23,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.DatabaseApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("DeliveriesStatus"):
 		return &apiv1alpha1.DeliveriesStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("DeliveryReplay"):
+		return &apiv1alpha1.DeliveryReplayApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("DeliveryReplaySpec"):
+		return &apiv1alpha1.DeliveryReplaySpecApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("DeliveryReplayStatus"):
+		return &apiv1alpha1.DeliveryReplayStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Destination"):
 		return &apiv1alpha1.DestinationApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Effect"):
@@ -59,6 +65,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.ReceiverApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ReceiversStatus"):
 		return &apiv1alpha1.ReceiversStatusApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("ReplaySelector"):
+		return &apiv1alpha1.ReplaySelectorApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Retention"):
 		return &apiv1alpha1.RetentionApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Retry"):

@@ -26,6 +26,8 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.hookonce.hookonce.api.v1alpha1.Approval
+  scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.BodyBetweenAttempts
   scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.BodyPath
@@ -72,6 +74,93 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: numeric
     - name: rejected
+      type:
+        scalar: numeric
+- name: com.github.hookonce.hookonce.api.v1alpha1.DeliveryReplay
+  map:
+    fields:
+    - name: apiVersion
+      type:
+        scalar: string
+    - name: kind
+      type:
+        scalar: string
+    - name: metadata
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta
+    - name: spec
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.DeliveryReplaySpec
+    - name: status
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.DeliveryReplayStatus
+      default:
+        observedGeneration: -1
+- name: com.github.hookonce.hookonce.api.v1alpha1.DeliveryReplaySpec
+  map:
+    fields:
+    - name: approval
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.Approval
+      default: Automatic
+    - name: approved
+      type:
+        scalar: boolean
+    - name: endpointRef
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.EndpointReference
+    - name: ratePerSecond
+      type:
+        scalar: numeric
+      default: 10
+    - name: reason
+      type:
+        scalar: string
+    - name: requestedBy
+      type:
+        scalar: string
+    - name: selector
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.ReplaySelector
+      default:
+        state: Failed
+    - name: stopAfterFailures
+      type:
+        scalar: numeric
+      default: 10
+- name: com.github.hookonce.hookonce.api.v1alpha1.DeliveryReplayStatus
+  map:
+    fields:
+    - name: completionTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: conditions
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Condition
+          elementRelationship: associative
+          keys:
+          - type
+    - name: failed
+      type:
+        scalar: numeric
+    - name: matched
+      type:
+        scalar: numeric
+    - name: observedGeneration
+      type:
+        scalar: numeric
+    - name: observedTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: sent
+      type:
+        scalar: numeric
+    - name: skipped
+      type:
+        scalar: numeric
+    - name: succeeded
       type:
         scalar: numeric
 - name: com.github.hookonce.hookonce.api.v1alpha1.Destination
@@ -391,6 +480,39 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: updated
       type:
         scalar: numeric
+- name: com.github.hookonce.hookonce.api.v1alpha1.ReplaySelector
+  map:
+    fields:
+    - name: destination
+      type:
+        scalar: string
+    - name: eventIDs
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: associative
+    - name: eventTypes
+      type:
+        list:
+          elementType:
+            namedType: com.github.hookonce.hookonce.api.v1alpha1.EventTypePattern
+          elementRelationship: associative
+    - name: failureReason
+      type:
+        scalar: string
+    - name: receivedAfter
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: receivedBefore
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
+    - name: state
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.ReplayState
+      default: Failed
+- name: com.github.hookonce.hookonce.api.v1alpha1.ReplayState
+  scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.Retention
   map:
     fields:
@@ -537,6 +659,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: source
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.SecretKeyReference
+    - name: uses
+      type:
+        scalar: numeric
 - name: com.github.hookonce.hookonce.api.v1alpha1.Verification
   map:
     fields:
@@ -678,6 +803,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: url
       type:
         scalar: string
+    - name: usesObservedTime
+      type:
+        namedType: io.k8s.apimachinery.pkg.apis.meta.v1.Time
 - name: io.k8s.apimachinery.pkg.apis.meta.v1.Condition
   map:
     fields:

@@ -20,8 +20,11 @@ type SecretStatusApplyConfiguration struct {
 	Source *SecretKeyReferenceApplyConfiguration `json:"source,omitempty"`
 	// notAfter is when the secret stops being accepted, as RFC 3339 text. Absent for the current secret.
 	NotAfter *string `json:"notAfter,omitempty"`
-	// lastUsedTime is when a delivery last verified with the secret. While the secret is in use it is written at most every
-	// 5 minutes, so a later use may not show yet.
+	// uses counts the deliveries that verified with the secret, as of usesObservedTime; one that is signed with two secrets
+	// counts for the newer. Receivers count in memory and the operator adds up what it reads of them, so that some are missing
+	// after one of them went away: it was that many or more.
+	Uses *int64 `json:"uses,omitempty"`
+	// lastUsedTime is when a delivery last verified with the secret, as of usesObservedTime, so a later use may not show yet.
 	LastUsedTime *v1.Time `json:"lastUsedTime,omitempty"`
 }
 
@@ -52,6 +55,14 @@ func (b *SecretStatusApplyConfiguration) WithSource(value *SecretKeyReferenceApp
 // If called multiple times, the NotAfter field is set to the value of the last call.
 func (b *SecretStatusApplyConfiguration) WithNotAfter(value string) *SecretStatusApplyConfiguration {
 	b.NotAfter = &value
+	return b
+}
+
+// WithUses sets the Uses field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Uses field is set to the value of the last call.
+func (b *SecretStatusApplyConfiguration) WithUses(value int64) *SecretStatusApplyConfiguration {
+	b.Uses = &value
 	return b
 }
 

@@ -6,6 +6,7 @@
 package v1alpha1
 
 import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	v1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )
 
@@ -26,6 +27,9 @@ type WebhookEndpointStatusApplyConfiguration struct {
 	CurrentSecret *SecretStatusApplyConfiguration `json:"currentSecret,omitempty"`
 	// previousSecrets are former secrets that are still accepted.
 	PreviousSecrets []SecretStatusApplyConfiguration `json:"previousSecrets,omitempty"`
+	// usesObservedTime is when uses and lastUsedTime of the secrets were read; it changes only when one of them does. A
+	// secret's first use is shown at once, anything later at most every 5 minutes.
+	UsesObservedTime *metav1.Time `json:"usesObservedTime,omitempty"`
 	// overlapEndTime is the moment, as RFC 3339 text, after which no former secret is accepted. Absent without an overlap.
 	OverlapEndTime *string `json:"overlapEndTime,omitempty"`
 	// serviceName is the Service in front of the receivers.
@@ -97,6 +101,14 @@ func (b *WebhookEndpointStatusApplyConfiguration) WithPreviousSecrets(values ...
 		}
 		b.PreviousSecrets = append(b.PreviousSecrets, *values[i])
 	}
+	return b
+}
+
+// WithUsesObservedTime sets the UsesObservedTime field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the UsesObservedTime field is set to the value of the last call.
+func (b *WebhookEndpointStatusApplyConfiguration) WithUsesObservedTime(value metav1.Time) *WebhookEndpointStatusApplyConfiguration {
+	b.UsesObservedTime = &value
 	return b
 }
 
