@@ -13,6 +13,7 @@ import (
 
 	"github.com/hookonce/hookonce/api/v1alpha1"
 	v1alpha1ac "github.com/hookonce/hookonce/api/v1alpha1/applyconfiguration/api/v1alpha1"
+	"github.com/hookonce/hookonce/internal/keyring"
 	"github.com/hookonce/hookonce/internal/reconcile"
 	"github.com/hookonce/hookonce/internal/render"
 	"github.com/hookonce/hookonce/internal/rotation"
@@ -51,7 +52,9 @@ func siblingOf(object *v1alpha1.SecretRotation) rotation.Sibling {
 	recorded := recordedIn(&object.Status)
 	sibling := rotation.Sibling{
 		UID: string(object.UID), Name: object.Name, Created: object.CreationTimestamp.Time,
-		State: recorded.State, Reason: reasonIn(object.Status.Conditions), Start: recorded.Start,
+		Source:    keyring.Source{Name: object.Spec.SecretRef.Name, Key: object.Spec.SecretRef.Key},
+		Immediate: object.Spec.Revocation == v1alpha1.RevocationImmediate,
+		State:     recorded.State, Reason: reasonIn(object.Status.Conditions), Start: recorded.Start,
 		Finished: !recorded.Completion.IsZero(),
 	}
 	if meta.IsStatusConditionTrue(object.Status.Conditions, v1alpha1.ConditionStalled) {

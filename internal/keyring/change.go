@@ -14,6 +14,9 @@ import (
 // MaxPrevious is how many former secrets a keyring keeps beside the current one.
 const MaxPrevious = 3
 
+// maxNames is how many names of SecretRotations are kept with a secret.
+const maxNames = 8
+
 // maxExpired is how many tombstones of expired secrets are kept. Those of revoked ones are kept for ever.
 const maxExpired = 64
 
@@ -24,6 +27,8 @@ var (
 	ErrAlreadyCurrent = errors.New("the secret is already the current one")
 	// ErrNotFound says that no previous secret has the fingerprint.
 	ErrNotFound = errors.New("no previous secret has this fingerprint")
+	// ErrNotCurrent says that a secret is not the current one.
+	ErrNotCurrent = errors.New("the secret is not the current one")
 	// ErrFinal says that a deadline was counted from full propagation already, or that the secret has expired.
 	ErrFinal = errors.New("the secret's deadline has been settled")
 )
@@ -38,6 +43,8 @@ type Candidate struct {
 	Source Source
 	// Rotation is the UID of the SecretRotation that brings it; empty for an adoption.
 	Rotation string
+	// Name of that SecretRotation; empty for an adoption.
+	Name string
 }
 
 // Adopt makes the first keyring of an endpoint: the candidate is current, nothing is previous. The salt is read from
@@ -77,6 +84,7 @@ func (k *Keyring) Promote(c Candidate, now, notAfter time.Time) (*Keyring, []Ent
 	former.ReplacedBy = c.Rotation
 	former.ReplacedRevision = next.Revision
 	next.Current = next.entry(c, now)
+	next.Current.Names = named(c.Name, k.NamesOf(c))
 
 	// By text too: see Standing.
 	next.Previous = slices.DeleteFunc(next.Previous, func(e Entry) bool {
@@ -94,6 +102,44 @@ func (k *Keyring) Promote(c Candidate, now, notAfter time.Time) (*Keyring, []Ent
 	}
 	next.Previous = slices.Insert(next.Previous, 0, former)
 	return next, evicted, nil
+}
+
+// TakeOver lets another SecretRotation stand for the one that brought the current secret: that of c, which names the same
+// secret. It governs the secret that this one replaced from now on, deadline and all. If that was retired meanwhile because
+// its time was over, it is revoked, for nobody takes over for less. The current secret keeps when it became current. It is
+// ErrNotFound if the keyring knows of no former secret that is not revoked, and ErrNotCurrent if the secret is not current.
+func (k *Keyring) TakeOver(c Candidate) (*Keyring, error) {
+	if k.Standing(c) != IsCurrent {
+		return nil, ErrNotCurrent
+	}
+	found, next := false, k.next()
+	was := k.Current.Rotation
+	for i := range next.Previous {
+		if was != "" && next.Previous[i].ReplacedBy == was {
+			next.Previous[i].ReplacedBy, found = c.Rotation, true
+		}
+	}
+	for i := range next.Tombstones {
+		t := &next.Tombstones[i]
+		if was != "" && t.Rotation == was && t.Reason == Expired && !found {
+			t.Rotation, t.Reason, found = c.Rotation, Revoked, true
+		}
+	}
+	if !found {
+		return nil, ErrNotFound
+	}
+	next.Current.Rotation = c.Rotation
+	next.Current.Names = named(c.Name, k.Current.Names)
+	return next, nil
+}
+
+// named puts a name before others.
+func named(name string, before []string) []string {
+	if name == "" {
+		return before
+	}
+	names := append([]string{name}, slices.DeleteFunc(slices.Clone(before), func(n string) bool { return n == name })...)
+	return names[:min(len(names), maxNames)]
 }
 
 // Extend moves the provisional deadline of a previous secret. A final deadline, and one that has passed, do not move:
@@ -199,6 +245,7 @@ func (k *Keyring) bury(e Entry, now time.Time, reason string) {
 		Time:        now.UTC().Truncate(time.Second),
 		Reason:      reason,
 		Rotation:    e.ReplacedBy,
+		Names:       e.Names,
 		Revision:    k.Revision,
 
 		OverlapStart: e.OverlapStart,

@@ -56,6 +56,7 @@ type (
 		Added            time.Time `json:"added"`
 		Source           Source    `json:"source"`
 		Rotation         string    `json:"rotation,omitempty"`
+		Names            []string  `json:"names,omitempty"`
 		NotAfter         time.Time `json:"notAfter,omitzero"`
 		Final            bool      `json:"final,omitempty"`
 		OverlapStart     time.Time `json:"overlapStart,omitzero"`
@@ -141,6 +142,7 @@ func (e entry) entry() Entry {
 		Added:            e.Added.UTC(),
 		Source:           e.Source,
 		Rotation:         e.Rotation,
+		Names:            e.Names,
 		NotAfter:         e.NotAfter.UTC(),
 		Final:            e.Final,
 		OverlapStart:     e.OverlapStart.UTC(),
@@ -156,6 +158,7 @@ func entryOf(e Entry) entry {
 		Added:            e.Added.UTC(),
 		Source:           e.Source,
 		Rotation:         e.Rotation,
+		Names:            e.Names,
 		NotAfter:         e.NotAfter.UTC(),
 		Final:            e.Final,
 		OverlapStart:     e.OverlapStart.UTC(),

@@ -57,6 +57,9 @@ type Entry struct {
 	Source Source
 	// Rotation is the UID of the SecretRotation that brought it; empty for the secret that was adopted first.
 	Rotation string
+	// Names are those of the SecretRotations that have made it current, newest first and at most maxNames: one that is
+	// deleted and applied again has another UID and the same name.
+	Names []string
 
 	// NotAfter is the moment from which the secret is refused; zero for the current one.
 	NotAfter time.Time
@@ -91,6 +94,8 @@ type Tombstone struct {
 	Reason string `json:"reason"`
 	// Rotation is the UID of the SecretRotation that had made it a former secret.
 	Rotation string `json:"rotation,omitempty"`
+	// Names are those of the SecretRotations that had made it current, newest first.
+	Names []string `json:"names,omitempty"`
 	// Revision of the keyring from which the secret's bytes are gone.
 	Revision int64 `json:"revision"`
 	// OverlapStart is when the last ready receiver had the secret's successor; zero if it was retired before that.
@@ -182,6 +187,23 @@ func (k *Keyring) Standing(c Candidate) Standing {
 		return IsExpired
 	}
 	return IsUnknown
+}
+
+// NamesOf returns the names of the SecretRotations that have made a secret current, newest first: whether it is current
+// now, was before, or has a tombstone.
+func (k *Keyring) NamesOf(c Candidate) []string {
+	fingerprint := k.Fingerprint(c.Key)
+	for _, e := range append([]Entry{k.Current}, k.Previous...) {
+		if e.Fingerprint == fingerprint || bytes.Equal(e.Secret, c.Secret) {
+			return e.Names
+		}
+	}
+	for _, t := range k.Tombstones {
+		if t.Fingerprint == fingerprint {
+			return t.Names
+		}
+	}
+	return nil
 }
 
 // BroughtBy returns the current or previous secret that the SecretRotation with this UID made current.

@@ -4,6 +4,7 @@
 package rotation
 
 import (
+	"slices"
 	"time"
 
 	"github.com/hookonce/hookonce/internal/keyring"
@@ -60,7 +61,13 @@ func (p *planner) begin() {
 		p.wait(KeyringNotFound, p.keyringNotFound(), p.soon())
 		return
 	}
-	if later, ok := overtaken(p.ring, p.spec, p.seen.Siblings); ok {
+	if by, ok := p.replacement(); ok {
+		p.out.Propagated, p.out.OverlapEnd = p.seen.Recorded.Propagated, time.Time{}
+		p.say(Superseded, "", takenOverBy(by.Name))
+		p.complete()
+		return
+	}
+	if later, ok := p.overtaken(); ok {
 		p.say(Superseded, "", overtakenBy(later.Name))
 		p.complete()
 		return
@@ -80,20 +87,31 @@ func (p *planner) begin() {
 // start decides for a rotation whose secret is there, in its turn.
 func (p *planner) start() {
 	standing := p.ring.Standing(p.candidate())
-	earlier, wait := predecessor(p.now, p.spec, p.seen.Siblings)
+	former := standing == keyring.IsPrevious || standing == keyring.IsExpired
+	earlier, wait := p.predecessor()
+	later, done := p.successor()
 	switch {
 	case standing == keyring.IsRevoked:
 		p.reject(SecretRevoked, p.revokedBefore())
+	case former && slices.Contains(p.ring.NamesOf(p.candidate()), p.spec.Name):
+		p.say(Superseded, "", p.doneBefore())
+		p.complete()
+	case standing != keyring.IsCurrent && done:
+		p.say(Superseded, "", followedBy(later.Name))
+		p.complete()
 	case standing != keyring.IsCurrent && p.tooShort():
 		p.reject(OverlapTooShort, p.overlapTooShort())
 	case wait:
 		p.wait(WaitingForPredecessor, waitingFor(earlier.Name), p.spec.Intervals.Propagation)
+	case p.seen.EndpointSuspended && (standing != keyring.IsCurrent || p.mayTakeOver()):
+		p.wait(EndpointSuspended, p.suspended(), p.spec.Intervals.Secret)
+	case p.mayTakeOver():
+		p.become(p.ring.TakeOver(p.candidate()))
+		p.follow()
 	case standing == keyring.IsCurrent && p.seen.Recorded.Start.IsZero():
 		p.alreadyCurrent()
 	case standing == keyring.IsCurrent:
 		p.lost()
-	case p.seen.EndpointSuspended:
-		p.wait(EndpointSuspended, p.suspended(), p.spec.Intervals.Secret)
 	default:
 		p.promote()
 	}
@@ -105,7 +123,7 @@ func (p *planner) tooShort() bool { return !p.spec.Immediate && p.spec.Overlap <
 
 func (p *planner) candidate() keyring.Candidate {
 	return keyring.Candidate{
-		Key: p.seen.Secret.Key, Secret: p.seen.Secret.Text, Source: p.spec.Source, Rotation: p.spec.UID,
+		Key: p.seen.Secret.Key, Secret: p.seen.Secret.Text, Source: p.spec.Source, Rotation: p.spec.UID, Name: p.spec.Name,
 	}
 }
 

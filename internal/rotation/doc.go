@@ -27,9 +27,16 @@
 // may be over already, and nothing that was refused is accepted again. (Of overlaps under 40 minutes these are a quarter, and
 // under half an hour the last tenth is half: they bear less difference between clocks.) A first use in those last minutes
 // comes too late. The overlap's start stays, so that MaxOverlap is counted from there whatever happens. An operator that is
-// away leaves the deadline that was published last. An edit to AtDeadline ends the overlap where it would have ended.
+// away leaves the deadline that was published last. An edit to AtDeadline ends the overlap where it would have ended; a shorter
+// overlap moves a deadline that is further away than it is, and no nearer one: that may stand because of a use that the
+// receivers have forgotten.
 //
 // A later rotation turns each state after Pending into Superseded, which still brings its own former secret to its end; a
 // rotation that has not started when a later one has is Superseded too. The keyring is the record: a rotation is followed
 // by the traces that its UID leaves there, so that a lost status or a crash between two writes moves no deadline.
+//
+// A rotation that is Immediate, and to the secret that another rotation has made current already, takes over from that one,
+// which is Superseded then: what it asks for is to revoke the former secret, whoever was first. A rotation that is deleted and
+// applied again asks for nothing new: the keyring remembers by which names a secret became current, and a former secret does
+// not become current again under one of them.
 package rotation

@@ -161,7 +161,11 @@ func (p *planner) retire(tombstone keyring.Tombstone) {
 	case !p.out.Propagated:
 		p.propagating()
 	default:
-		p.stay(Retiring, messageRetiring, p.patience(tombstone.Time))
+		message := messageRetiring
+		if tombstone.Reason == keyring.Revoked {
+			message = messageRevoking
+		}
+		p.stay(Retiring, message, p.patience(tombstone.Time))
 	}
 }
 

@@ -14,7 +14,9 @@ import (
 const (
 	messageKeyringLost = "The keyring was removed and made anew during the overlap: the former secret was lost, the new one is accepted"
 	messageReverted    = "A later SecretRotation has made the former secret current again"
-	messageRetiring    = "The former secret is refused; waiting for every ready receiver to load the keyring without it"
+	messageRevoking    = "The former secret is revoked, and the new one accepted by every ready receiver: let the provider sign with the " +
+		"new one now; waiting for every ready receiver to load the keyring without the former"
+	messageRetiring = "The former secret is refused; waiting for every ready receiver to load the keyring without it"
 )
 
 func (p *planner) endpointNotFound() string {
@@ -36,6 +38,12 @@ func (p *planner) revokedBefore() string {
 
 func (p *planner) empty() string {
 	return fmt.Sprintf("Secret %s, key %q: nothing is there; put the new secret there", p.spec.Source.Name, p.spec.Source.Key)
+}
+
+func (p *planner) doneBefore() string {
+	return fmt.Sprintf("A SecretRotation of this name has made this secret current before, and a later one has replaced it: "+
+		"to make the secret in Secret %s, key %q current again, create a SecretRotation of another name",
+		p.spec.Source.Name, p.spec.Source.Key)
 }
 
 func (p *planner) nothingToRotate() string {
@@ -81,6 +89,15 @@ func waitingFor(sibling string) string {
 	return fmt.Sprintf("Waiting until the secret of SecretRotation %s, which was created before, is in every receiver", sibling)
 }
 
+func followedBy(sibling string) string {
+	return fmt.Sprintf("SecretRotation %s comes after this one and names the Secret that the current secret came from: "+
+		"to use this secret all the same, create another SecretRotation", sibling)
+}
+
+func takenOverBy(sibling string) string {
+	return fmt.Sprintf("SecretRotation %s has taken over: it is to the same secret, and revokes the former one", sibling)
+}
+
 func overtakenBy(sibling string) string {
 	return fmt.Sprintf("SecretRotation %s was created later and has started already: "+
 		"to use this secret all the same, create another SecretRotation", sibling)
@@ -91,7 +108,11 @@ func (p *planner) loading() string {
 		return "No receiver is ready: receivers accept the new and the former secret as soon as they start"
 	}
 	message := fmt.Sprintf("%d of %d ready receivers have the new secret", p.out.Updated, p.out.Ready)
-	if p.out.OverlapActive {
+	switch {
+	case p.out.OverlapActive && p.spec.Immediate:
+		message += "; the former one is accepted until all have, and revoked then: let the provider sign with the new one as soon " +
+			"as Propagated is True"
+	case p.out.OverlapActive:
 		message += "; the former one is still accepted, so let the provider go on signing with it until Propagated is True"
 	}
 	return message
@@ -116,7 +137,8 @@ func ended(state State) string {
 	case Completed:
 		return "The former secret is refused by every ready receiver, and gone"
 	case Revoked:
-		return "The former secret is revoked: every ready receiver refuses it, and it cannot come back"
+		return "The former secret is revoked: every ready receiver refuses it, and it cannot come back; " +
+			"what the provider still signs with it is refused"
 	default:
 		return "A later SecretRotation has made another secret current"
 	}

@@ -24,6 +24,8 @@ type model struct {
 	current string
 	former  map[string]*demotion
 	revoked map[string]bool
+	// done are the secrets that the rotations of a name have made current.
+	done map[string][]string
 	// doubt is how uncertain every bound is.
 	doubt time.Duration
 }
@@ -99,6 +101,7 @@ func (d *demotion) keep(now time.Time) {
 func (m *model) promoted(secret string, by *asked, now time.Time, revision int64) {
 	m.former[m.current] = &demotion{by: by, revision: revision, spec: by.spec, looked: now, longest: by.spec.Overlap}
 	delete(m.former, secret)
+	m.done[by.spec.Name] = append(m.done[by.spec.Name], secret)
 	m.current = secret
 }
 
@@ -107,6 +110,10 @@ func (m *model) looked(by *asked, now time.Time, everywhere func(revision int64)
 	for _, d := range m.former {
 		if d.by != by {
 			continue
+		}
+		if before := d.seen.Add(d.overlap()); !d.seen.IsZero() && before.After(d.kept) {
+			// A shorter overlap does not end what may stand because of a use that has been forgotten; see keep for how far.
+			d.kept = before
 		}
 		d.looked, d.spec = now, by.spec
 		d.longest = max(d.longest, d.overlap())

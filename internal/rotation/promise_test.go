@@ -36,7 +36,7 @@ func TestAnySequenceKeepsThePromise(t *testing.T) {
 			s := newSimulation(t)
 			t.Repeat(map[string]func(*rapid.T){
 				"create": s.create, "edit": s.edit, "remove": s.remove, "receive": s.receive, "wait": s.wait, "suspend": s.suspend,
-				"secret": s.secret, "use": s.use, "scale": s.scale,
+				"reapply": s.reapply, "secret": s.secret, "use": s.use, "scale": s.scale,
 				"operate": s.loadAndOperate, "operate skewed": s.operateSkewed, "": s.check,
 			})
 			changed, histories = changed+s.changes, histories+1

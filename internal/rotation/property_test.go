@@ -34,13 +34,14 @@ type simulation struct {
 	suspended bool
 	made      int
 	changes   int
+	takeovers int
 	skew      time.Duration
 	model     model
 }
 
 func newSimulation(t *rapid.T) *simulation {
 	s := &simulation{T: t, now: t0, ring: adopted(t), receivers: make([]rotation.Receiver, 3)}
-	s.model = model{current: "alpha", former: map[string]*demotion{}, revoked: map[string]bool{}}
+	s.model = model{current: "alpha", former: map[string]*demotion{}, revoked: map[string]bool{}, done: map[string][]string{}}
 	s.skew = rapid.SampledFrom([]time.Duration{0, skew}).Draw(t, "skew")
 	s.model.doubt = 2 * s.skew
 	for i := range s.receivers {
@@ -80,7 +81,7 @@ func (s *simulation) create(*rapid.T) {
 	s.made++
 	secret := fmt.Sprintf("secret-%d", rapid.IntRange(max(0, s.made-4), s.made).Draw(s.T, "secret"))
 	a := &asked{spec: spec(fmt.Sprintf("rotation-%03d", s.made)), secret: secret}
-	a.spec.Created = s.now
+	a.spec.Created, a.spec.Source.Name = s.now, secret
 	a.spec.Overlap = rapid.SampledFrom([]time.Duration{0, time.Hour, 24 * time.Hour, 168 * time.Hour}).Draw(s.T, "overlap")
 	a.spec.Immediate = rapid.IntRange(0, 9).Draw(s.T, "immediate") == 0
 	a.spec.Retire = rapid.SampledFrom([]rotation.Retire{rotation.AtDeadline, rotation.WhenUnused}).Draw(s.T, "retire")
@@ -158,6 +159,18 @@ func (s *simulation) remove(*rapid.T) {
 	if a := s.pick(); a != nil && rapid.Bool().Draw(s.T, "sure") {
 		s.rotations = slices.DeleteFunc(s.rotations, func(other *asked) bool { return other == a })
 	}
+}
+
+// reapply deletes a rotation and applies its manifest again, as GitOps does with one that came back to Git.
+func (s *simulation) reapply(*rapid.T) {
+	a := s.pick()
+	if a == nil {
+		return
+	}
+	s.made++
+	again := &asked{spec: a.spec, secret: a.secret, seen: a.seen}
+	again.spec.UID, again.spec.Created = fmt.Sprintf("uid-again-%03d", s.made), s.now
+	s.rotations = append(slices.DeleteFunc(s.rotations, func(other *asked) bool { return other == a }), again)
 }
 
 func (s *simulation) receive(*rapid.T) {
@@ -276,14 +289,35 @@ func (s *simulation) write(a *asked, d rotation.Decision, now time.Time) {
 		if s.model.revoked[current] {
 			s.Fatalf("%s was revoked and is current again", current)
 		}
+		if slices.Contains(s.model.done[a.spec.Name], current) {
+			s.Fatalf("%s was applied again and brings %s back", a.spec.Name, current)
+		}
 		s.changes++
 		s.model.promoted(current, a, now, was.Revision+1)
+	} else if was.Current.Rotation != s.ring.Current.Rotation {
+		s.takenOver(was.Current.Rotation, a, now)
 	}
 	for _, tombstone := range s.ring.Tombstones {
 		name := s.nameOf(tombstone.Fingerprint)
 		s.model.revoked[name] = s.model.revoked[name] || tombstone.Reason == keyring.Revoked
 		if demoted, ok := s.model.former[name]; ok && slices.Contains(d.Evicted, keyring.Short(tombstone.Fingerprint)) {
 			demoted.lapse, demoted.over = now.Add(-time.Hour), true
+		}
+	}
+}
+
+// takenOver checks that a rotation may govern the secret that another one has replaced, and tells the model.
+func (s *simulation) takenOver(from string, by *asked, now time.Time) {
+	if !by.spec.Immediate || by.secret != s.model.current {
+		s.Fatalf("%s has taken over from %s for nothing", by.spec.Name, from)
+	}
+	for name, d := range s.model.former {
+		if d.by.spec.UID == from {
+			d.by, d.spec, d.looked = by, by.spec, now
+			s.takeovers++
+			if t, ok := s.ring.RetiredBy(by.spec.UID); ok && t.Reason == keyring.Revoked {
+				s.model.revoked[name] = true
+			}
 		}
 	}
 }

@@ -14,6 +14,9 @@ type Sibling struct {
 	UID     string
 	Name    string
 	Created time.Time
+	// Source is the Secret that it names, and Immediate says that it revokes the secret that it replaces.
+	Source    keyring.Source
+	Immediate bool
 	// State and Reason are empty for one that has not been looked at yet.
 	State  State
 	Reason string
@@ -47,21 +50,64 @@ func (s Sibling) inTheWay(now time.Time) bool {
 	return false
 }
 
-// predecessor returns the sibling that a rotation has to wait for.
-func predecessor(now time.Time, spec Spec, siblings []Sibling) (Sibling, bool) {
-	for _, s := range siblings {
-		if s.before(spec) && s.inTheWay(now) {
+// predecessor returns the sibling that a rotation has to wait for. A rotation that takes over need not wait for the one that
+// it takes over from.
+func (p *planner) predecessor() (Sibling, bool) {
+	for _, s := range p.seen.Siblings {
+		if s.before(p.spec) && s.inTheWay(p.now) && (s.UID != p.ring.Current.Rotation || !p.mayTakeOver()) {
 			return s, true
 		}
 	}
 	return Sibling{}, false
 }
 
-// overtaken returns a sibling that has had its way though its turn was after that of the rotation.
-func overtaken(ring *keyring.Keyring, spec Spec, siblings []Sibling) (Sibling, bool) {
-	for _, s := range siblings {
-		done := !s.Start.IsZero() || s.State == AlreadyCurrent || Started(ring, s.UID)
-		if done && !s.before(spec) {
+// successor returns a sibling whose turn is after that of the rotation and that names the Secret that the current secret
+// came from. Where all are created together, as in a cluster that is made anew from Git, it was done long ago, and so was
+// the rotation.
+func (p *planner) successor() (Sibling, bool) {
+	for _, s := range p.seen.Siblings {
+		if s.Source == p.ring.Current.Source && !s.before(p.spec) && s.State != Rejected {
+			return s, true
+		}
+	}
+	return Sibling{}, false
+}
+
+// replacement returns the sibling that has taken over from the rotation: it stands in the keyring for the same secret.
+func (p *planner) replacement() (Sibling, bool) {
+	was := p.seen.Recorded
+	if was.Start.IsZero() || was.Current != keyring.Short(p.ring.Current.Fingerprint) {
+		return Sibling{}, false
+	}
+	for _, s := range p.seen.Siblings {
+		if s.UID == p.ring.Current.Rotation {
+			return s, true
+		}
+	}
+	return Sibling{}, false
+}
+
+// mayTakeOver says whether the rotation would revoke what the one that brought the current secret only replaces.
+func (p *planner) mayTakeOver() bool {
+	if !p.spec.Immediate || p.ring.Standing(p.candidate()) != keyring.IsCurrent {
+		return false
+	}
+	for _, s := range p.seen.Siblings {
+		if s.UID == p.ring.Current.Rotation && s.Immediate {
+			return false
+		}
+	}
+	_, err := p.ring.TakeOver(p.candidate())
+	return err == nil
+}
+
+// overtaken returns a sibling that has had its way though its turn was after that of the rotation. One that has done what
+// the rotation asks for, except to revoke, is not in the way of that.
+func (p *planner) overtaken() (Sibling, bool) {
+	urgent := p.spec.Immediate && p.spec.Source == p.ring.Current.Source
+	for _, s := range p.seen.Siblings {
+		done := !s.Start.IsZero() || s.State == AlreadyCurrent || Started(p.ring, s.UID)
+		if done && !s.before(p.spec) && !(urgent && s.Source == p.spec.Source) {
 			return s, true
 		}
 	}
