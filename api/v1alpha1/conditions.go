@@ -71,6 +71,7 @@ const (
 	ReasonPruneNotRunYet        = "NotRunYet"
 	ReasonPruneFailed           = "JobFailed"
 	ReasonSecretRefNotUpdated   = "SecretRefNotUpdated"
+	ReasonSecretRefReverted     = "SecretRefReverted"
 )
 
 // Reasons of Secrets: whether the users' can be read, and what is wrong with a text that cannot be a signing secret.

@@ -9,9 +9,6 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/hookonce/hookonce/api/v1alpha1"
 	"github.com/hookonce/hookonce/internal/keyring"
 	"github.com/hookonce/hookonce/internal/reconcile"
@@ -29,9 +26,8 @@ type findings struct {
 	source   *reconcile.Fault
 	// standing is what the keyring knows of the source.
 	standing keyring.Standing
-	// led says, of a former secret, that the spec was what made its successor current, by naming that one's Secret: the spec
-	// has been taken back.
-	led bool
+	// lead is what made the current secret current, if the source holds a former one.
+	lead lead
 }
 
 // former says that the source holds a secret that was current before.
@@ -67,34 +63,13 @@ func (r *Reconciler) readSecrets(ctx context.Context, p *pass) error {
 		found.standing = p.ring.Standing(*p.candidate)
 	}
 	if found.former() {
-		if found.led, err = r.led(ctx, p); err != nil {
+		if found.lead, err = r.readLead(ctx, p); err != nil {
 			return err
 		}
 	}
 	p.found = found
 	r.memory.Store(p.key(), found)
 	return nil
-}
-
-// led says whether the rotation that brought the current secret is one that the operator made because the spec, or the
-// Secret that it names, had changed.
-func (r *Reconciler) led(ctx context.Context, p *pass) (bool, error) {
-	if p.ring.Current.Rotation == "" {
-		return false, nil
-	}
-	var rotations v1alpha1.SecretRotationList
-	if err := r.client.List(ctx, &rotations, client.InNamespace(p.endpoint.Namespace)); err != nil {
-		return false, fmt.Errorf("list SecretRotations: %w", err)
-	}
-	return slices.ContainsFunc(rotations.Items, func(rotation v1alpha1.SecretRotation) bool {
-		return string(rotation.UID) == p.ring.Current.Rotation && metav1.IsControlledBy(&rotation, p.endpoint)
-	}), nil
-}
-
-// ahead says that the keyring is ahead of the spec: the Secret that the spec names holds a former secret, and the current
-// one came from another Secret, which the spec has not named yet.
-func (p *pass) ahead() bool {
-	return p.found.former() && p.ring.Current.Source != sourceOf(p.endpoint) && !p.found.led
 }
 
 // secretsDue says whether the user's Secrets must be read in this pass. A Secret that is missing or unusable is looked for
@@ -190,16 +165,16 @@ func (p *pass) judgeStanding() {
 	if p.ring == nil {
 		return
 	}
-	ref, current := p.endpoint.Spec.Verification.SecretRef, p.ring.Current.Source
 	if p.found.standing == keyring.IsRevoked {
-		p.report(reconcile.Terminal(v1alpha1.ReasonSecretRevoked,
-			"Secret %s, key %q holds a secret that was revoked and stays refused: put a new one there", ref.Name, ref.Key))
+		p.report(reconcile.Terminal(v1alpha1.ReasonSecretRevoked, "%s", p.revoked()))
 	}
 	if !p.ahead() {
 		p.conditions.Clear(v1alpha1.ConditionSourceDiverged)
 		return
 	}
-	p.conditions.True(v1alpha1.ConditionSourceDiverged, v1alpha1.ReasonSecretRefNotUpdated,
-		"A SecretRotation made another secret current: set spec.verification.secretRef to {name: %s, key: %s}",
-		current.Name, current.Key)
+	reason := v1alpha1.ReasonSecretRefNotUpdated
+	if p.reverted() {
+		reason = v1alpha1.ReasonSecretRefReverted
+	}
+	p.conditions.True(v1alpha1.ConditionSourceDiverged, reason, "%s", p.diverged())
 }
