@@ -54,6 +54,7 @@ func (p *provider) run(ctx context.Context, endpoint, url string) error {
 // signs with the old secret until the new one is everywhere, and with the new one from then on. No delivery is refused and
 // no pod restarts; after the overlap the old secret is refused, and gone from the keyring.
 func TestChangedBytesRotate(t *testing.T) {
+	t.Parallel()
 	const name = "bytes"
 	before, after := "whsec_test_bytes_before", "whsec_test_bytes_after_it"
 	apply(t, secretManifest("bytes-webhook", before))

@@ -36,6 +36,12 @@ func (w *World) Endpoint(ctx context.Context, name string) (*v1alpha1.WebhookEnd
 	return endpoint, w.get(ctx, endpoint, "webhookendpoint", name, "-n", Namespace)
 }
 
+// Rotation reads a SecretRotation.
+func (w *World) Rotation(ctx context.Context, name string) (*v1alpha1.SecretRotation, error) {
+	rotation := &v1alpha1.SecretRotation{}
+	return rotation, w.get(ctx, rotation, "secretrotation", name, "-n", Namespace)
+}
+
 // RotationOf returns the latest SecretRotation of an endpoint.
 func (w *World) RotationOf(ctx context.Context, endpoint string) (*v1alpha1.SecretRotation, error) {
 	rotations := &v1alpha1.SecretRotationList{}
@@ -106,6 +112,26 @@ func (w *World) URL(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("http://%s:%d%s", service.Spec.ClusterIP, service.Spec.Ports[0].Port, endpoint.Status.Path), nil
+}
+
+// ReceiverURLs returns an endpoint's address on each receiver's own pod.
+func (w *World) ReceiverURLs(ctx context.Context, name string) ([]string, error) {
+	endpoint, err := w.Endpoint(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	pods, err := w.receivers(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	var urls []string
+	for _, pod := range pods {
+		if !podReady(pod) {
+			return nil, fmt.Errorf("receiver %s is not ready", pod.Name)
+		}
+		urls = append(urls, fmt.Sprintf("http://%s:%d%s", pod.Status.PodIP, publicPort, endpoint.Status.Path))
+	}
+	return urls, nil
 }
 
 // receivers returns the receiver pods of an endpoint.
