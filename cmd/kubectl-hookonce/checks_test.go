@@ -70,8 +70,14 @@ func TestChecks(t *testing.T) {
 			[]string{"--secret", "same bytes as the current secret", "fingerprint", "name another Secret"}},
 		"SameBytesRevoke": {func(s *shop) { s.put(s.adopted()); s.secret("next", alpha) }, revoke, plugin.ExitFailed,
 			[]string{"the current secret", "nothing to revoke", "--secret names the new secret"}},
-		"Revoked":      {revoked, rotate, plugin.ExitFailed, []string{"--secret", "revoked and stays refused"}},
-		"Former":       {former, rotate, plugin.ExitOK, []string{"becomes current again"}},
+		"Revoked": {revoked, rotate, plugin.ExitFailed, []string{"--secret", "revoked and stays refused"}},
+		"Former":  {former, rotate, plugin.ExitOK, []string{"becomes current again"}},
+		"FormerByName": {
+			func(s *shop) {
+				s.put(s.promoted(s.promoted(s.adopted(), beta, "next", "uid", "payments-next"), gamma, "third", "uid3"))
+				s.secret("next", beta)
+			}, rotate, plugin.ExitFailed, []string{"--name", "payments-next has made this secret current before"},
+		},
 		"FormerRevoke": {former, revoke, plugin.ExitFailed, []string{"--secret names the new one", "rotate, and then revoke"}},
 		"TooShort": {lagging, append(rotate, "--overlap", "30m"), plugin.ExitFailed,
 			[]string{"--overlap 30m is too short for scheme Shopify", "--overlap 1h or more", "use revoke"}},

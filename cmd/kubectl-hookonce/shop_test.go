@@ -42,7 +42,7 @@ const (
 	gamma = "whsec_test_gamma_09b6e2d5f8714c3a96d0417b"
 )
 
-// now is what the plugin's clock says.
+// now is what the plugin's clock says, unless a test says something else.
 var now = time.Date(2026, 10, 1, 12, 0, 0, 0, time.UTC)
 
 // shop is a namespace with the endpoint payments, whose secret is alpha, and a kubeconfig that leads to it.
@@ -53,11 +53,14 @@ type shop struct {
 	namespace  string
 	kubeconfig string
 	endpoint   *v1alpha1.WebhookEndpoint
+	// now is the plugin's clock.
+	now func() time.Time
 }
 
 func newShop(t *testing.T) *shop {
 	t.Helper()
 	s := &shop{T: t, admin: controlplane.Client(t, restConfig), kubeconfig: filepath.Join(t.TempDir(), "config")}
+	s.now = func() time.Time { return now }
 	s.namespace = controlplane.Namespace(t, s.admin, nil)
 	s.writeConfig()
 	s.endpoint = &v1alpha1.WebhookEndpoint{ObjectMeta: metav1.ObjectMeta{Name: "payments"}}
@@ -128,10 +131,12 @@ func (s *shop) adopted() *keyring.Keyring {
 	return ring
 }
 
-// promoted is a keyring after a rotation, with the former secret accepted for another day.
-func (s *shop) promoted(ring *keyring.Keyring, text, from, rotation string) *keyring.Keyring {
+// promoted is a keyring after a rotation, with the former secret accepted for another day. The rotation may have a name.
+func (s *shop) promoted(ring *keyring.Keyring, text, from, rotation string, name ...string) *keyring.Keyring {
 	s.Helper()
-	next, _, err := ring.Promote(candidate(text, from, rotation), now.Add(-time.Hour), now.Add(24*time.Hour))
+	by := candidate(text, from, rotation)
+	by.Name = strings.Join(name, "")
+	next, _, err := ring.Promote(by, now.Add(-time.Hour), now.Add(24*time.Hour))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -164,7 +169,7 @@ func (s *shop) run(args ...string) outcome {
 	var out, err text
 	args = append(args, "--kubeconfig", s.kubeconfig)
 	code := plugin.Run(s.Context(), args, plugin.Environment{
-		Out: &out, Err: &err, Version: "test", Now: func() time.Time { return now },
+		Out: &out, Err: &err, Version: "test", Now: s.now,
 	})
 	for _, secret := range []string{alpha, beta, gamma} {
 		if strings.Contains(out.String()+err.String(), secret) {

@@ -5,6 +5,7 @@ package plugin
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,6 +68,11 @@ func judgeStanding(asked *request, found *findings) error {
 				holds, found.fingerprint(), another)
 		}
 	case keyring.IsUnknown, keyring.IsExpired:
+	}
+	if former := found.standing() == keyring.IsPrevious || found.standing() == keyring.IsExpired; former &&
+		slices.Contains(found.ring.NamesOf(*found.candidate), asked.rotationName()) {
+		return fmt.Errorf("--name: a SecretRotation %s has made this secret current before, and is not followed a second time: "+
+			"choose another name with --name", asked.rotationName())
 	}
 	return nil
 }
