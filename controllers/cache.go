@@ -35,6 +35,7 @@ func CacheOptions(namespaces []string) cache.Options {
 			&corev1.Service{}:               ours,
 			&appsv1.Deployment{}:            ours,
 			&batchv1.CronJob{}:              ours,
+			&batchv1.Job{}:                  ours,
 			&networkingv1.NetworkPolicy{}:   ours,
 			&policyv1.PodDisruptionBudget{}: ours,
 		},

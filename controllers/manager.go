@@ -21,6 +21,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/hookonce/hookonce/api/v1alpha1"
+	"github.com/hookonce/hookonce/controllers/deliveryreplay"
 	"github.com/hookonce/hookonce/controllers/secretrotation"
 	"github.com/hookonce/hookonce/controllers/webhookendpoint"
 	"github.com/hookonce/hookonce/internal/render"
@@ -118,6 +119,12 @@ func register(ctx context.Context, mgr manager.Manager, options Options) error {
 	})
 	if err := rotations.SetupWithManager(ctx, mgr); err != nil {
 		return fmt.Errorf("set up the controller of SecretRotations: %w", err)
+	}
+	replays := deliveryreplay.New(mgr.GetClient(), mgr.GetAPIReader(), recorder, time.Now, deliveryreplay.Options{
+		Render: options.Render, Interval: options.StatusInterval,
+	})
+	if err := replays.SetupWithManager(mgr); err != nil {
+		return fmt.Errorf("set up the controller of DeliveryReplays: %w", err)
 	}
 	return nil
 }

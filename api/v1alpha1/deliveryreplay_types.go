@@ -59,7 +59,7 @@ type Approval string
 const (
 	// ApprovalAutomatic sends what was chosen at once.
 	ApprovalAutomatic Approval = "Automatic"
-	// ApprovalManual counts what was chosen, and sends it when spec.approved is true.
+	// ApprovalManual counts what was chosen, and sends nothing.
 	ApprovalManual Approval = "Manual"
 )
 
@@ -88,17 +88,12 @@ type DeliveryReplaySpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="selector cannot be changed: create another DeliveryReplay"
 	Selector ReplaySelector `json:"selector,omitzero"`
 
-	// approval is Automatic, or Manual to count the deliveries first (status.matched) and to send them when approved is true.
-	// Default Automatic.
+	// approval is Automatic, or Manual to count the deliveries only (status.matched): changing it to Automatic then sends what
+	// was counted. It can be changed to Automatic and not back. Default Automatic.
 	// +optional
 	// +default="Automatic"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf || self == 'Automatic'",message="approval cannot go back to Manual: what was sent is sent"
 	Approval Approval `json:"approval,omitempty"`
-
-	// approved lets a replay with approval Manual send what it has counted. It can be changed to true and not back. Default
-	// false.
-	// +optional
-	// +kubebuilder:validation:XValidation:rule="self || !oldSelf",message="approved cannot be taken back: what was sent is sent"
-	Approved *bool `json:"approved,omitempty"`
 
 	// ratePerSecond bounds how many deliveries are put back into the outbox each second. Default 10; from 1 to 1000.
 	// +optional

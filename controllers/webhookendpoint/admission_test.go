@@ -48,6 +48,16 @@ spec:
   revocation: Immediate
 `
 
+const replayManifest = `apiVersion: webhooks.hookonce.dev/v1alpha1
+kind: DeliveryReplay
+metadata: {name: outage}
+spec:
+  endpointRef: {name: payments}
+  selector: {state: Failed, destination: sink, receivedAfter: "2026-12-01T00:00:00Z", receivedBefore: "2026-12-02T00:00:00Z", eventIDs: [evt_1]}
+  approval: Automatic
+  ratePerSecond: 10
+`
+
 // refusal is a mistake in a manifest, and what the API server says of it: what to do.
 type refusal struct {
 	name, manifest, replace, with string
@@ -57,6 +67,15 @@ type refusal struct {
 }
 
 var refusals = []refusal{
+	{"ReplayState", replayManifest, "state: Failed", "state: Pending", false, `supported values: "Failed", "Delivered"`},
+	{"ReplayReason", replayManifest, "state: Failed", "state: Delivered, failureReason: x", false, "failureReason is for state Failed"},
+	{"ReplayTimes", replayManifest, "2026-12-02", "2026-12-01", false, "receivedAfter must be before receivedBefore"},
+	{"ReplayRate", replayManifest, "ratePerSecond: 10", "ratePerSecond: 1001", false, "less than or equal to 1000"},
+	{"ReplayEmptyID", replayManifest, "eventIDs: [evt_1]", `eventIDs: [""]`, false, "eventIDs[0]"},
+	{"ReplayApproval", replayManifest, "approval: Automatic", "approval: Never", false, `supported values: "Automatic", "Manual"`},
+	{"ReplayApprovalTakenBack", replayManifest, "approval: Automatic", "approval: Manual", true, "approval cannot go back to Manual"},
+	{"ReplaySelectorChanged", replayManifest, "destination: sink", "destination: other", true, "selector cannot be changed: create another"},
+	{"ReplayEndpointChanged", replayManifest, "name: payments", "name: other", true, "endpointRef cannot be changed: create another DeliveryReplay"},
 	{"UnknownScheme", endpointManifest, "scheme: Paymos", "scheme: Paypal", false, `supported values: "Paymos"`},
 	{"Tolerance", endpointManifest, "tolerance: 5m", "tolerance: 2h", false, "tolerance must be from 1s to 1h"},
 	{"NoDuration", endpointManifest, "tolerance: 5m", "tolerance: 5 minutes", false, "tolerance"},

@@ -98,7 +98,10 @@ func Announce(recorder events.EventRecorder, regarding runtime.Object, before []
 const action = "Reconcile"
 
 // bySelf are the reasons of what goes away without anybody acting, and without an error.
-var bySelf = map[string]bool{v1alpha1.ReasonProgressing: true, v1alpha1.ReasonTerminating: true}
+var bySelf = map[string]bool{
+	v1alpha1.ReasonProgressing: true, v1alpha1.ReasonTerminating: true,
+	v1alpha1.ReasonReplayCounting: true, v1alpha1.ReasonReplaySending: true,
+}
 
 // Warn records one event if a condition is False for the given reason and was not before the pass, or said something else.
 func Warn(

@@ -27,6 +27,7 @@ const (
 	ManagedBy    = "hookonce"
 	NameReceiver = "hookonce-receiver"
 	NamePrune    = "hookonce-prune"
+	NameReplay   = "hookonce-replay"
 )
 
 // Limits of names, in bytes.

@@ -103,9 +103,6 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.Approval
       default: Automatic
-    - name: approved
-      type:
-        scalar: boolean
     - name: endpointRef
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.EndpointReference

@@ -18,12 +18,9 @@ type DeliveryReplaySpecApplyConfiguration struct {
 	EndpointRef *EndpointReferenceApplyConfiguration `json:"endpointRef,omitempty"`
 	// selector chooses the deliveries. It cannot be changed. Default: everything that has failed.
 	Selector *ReplaySelectorApplyConfiguration `json:"selector,omitempty"`
-	// approval is Automatic, or Manual to count the deliveries first (status.matched) and to send them when approved is true.
-	// Default Automatic.
+	// approval is Automatic, or Manual to count the deliveries only (status.matched): changing it to Automatic then sends what
+	// was counted. It can be changed to Automatic and not back. Default Automatic.
 	Approval *apiv1alpha1.Approval `json:"approval,omitempty"`
-	// approved lets a replay with approval Manual send what it has counted. It can be changed to true and not back. Default
-	// false.
-	Approved *bool `json:"approved,omitempty"`
 	// ratePerSecond bounds how many deliveries are put back into the outbox each second. Default 10; from 1 to 1000.
 	RatePerSecond *int32 `json:"ratePerSecond,omitempty"`
 	// stopAfterFailures ends the replay once so many of its deliveries have failed at their first attempt; the rest stays
@@ -63,14 +60,6 @@ func (b *DeliveryReplaySpecApplyConfiguration) WithSelector(value *ReplaySelecto
 // If called multiple times, the Approval field is set to the value of the last call.
 func (b *DeliveryReplaySpecApplyConfiguration) WithApproval(value apiv1alpha1.Approval) *DeliveryReplaySpecApplyConfiguration {
 	b.Approval = &value
-	return b
-}
-
-// WithApproved sets the Approved field in the declarative configuration to the given value
-// and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the Approved field is set to the value of the last call.
-func (b *DeliveryReplaySpecApplyConfiguration) WithApproved(value bool) *DeliveryReplaySpecApplyConfiguration {
-	b.Approved = &value
 	return b
 }
 
