@@ -39,8 +39,8 @@ help: ## Show this help.
 ##@ Development
 
 .PHONY: build
-build: ## Build bin/operator and bin/receiver, static.
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ ./cmd/operator ./cmd/receiver
+build: ## Build bin/operator, bin/receiver and bin/kubectl-hookonce, static.
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/ ./cmd/operator ./cmd/receiver ./cmd/kubectl-hookonce
 
 .PHONY: generate
 generate: ## Write everything that is generated: deep copies, apply configurations, CRDs, RBAC, the API reference.
