@@ -41,8 +41,8 @@ type Result struct {
 	Failure error
 }
 
-// newHistogram holds up to a minute, in nanoseconds, with 3 significant figures.
-func newHistogram() *hdrhistogram.Histogram {
+// NewHistogram holds up to a minute, in nanoseconds, with 3 significant figures.
+func NewHistogram() *hdrhistogram.Histogram {
 	return hdrhistogram.New(1, int64(time.Minute), 3)
 }
 
@@ -54,7 +54,7 @@ type tally struct {
 }
 
 func newTally() *tally {
-	return &tally{latency: newHistogram(), refusals: newHistogram(), statuses: map[int]int64{}}
+	return &tally{latency: NewHistogram(), refusals: NewHistogram(), statuses: map[int]int64{}}
 }
 
 func (t *tally) add(status int, latency time.Duration, err error) {
@@ -70,7 +70,7 @@ func (t *tally) add(status int, latency time.Duration, err error) {
 }
 
 func merge(tallies []*tally, journal *Journal, measured time.Duration) *Result {
-	r := &Result{Latency: newHistogram(), Refusals: newHistogram(), Statuses: map[int]int64{}, Journal: journal}
+	r := &Result{Latency: NewHistogram(), Refusals: NewHistogram(), Statuses: map[int]int64{}, Journal: journal}
 	for _, t := range tallies {
 		r.Latency.Merge(t.latency)
 		r.Refusals.Merge(t.refusals)

@@ -1,7 +1,8 @@
 // Copyright 2026 The Hookonce Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report prints what was measured: a line for each goal, and the table in docs/performance.md.
+// Package report is what a run has measured: a line for each figure, and the document for people, docs/performance.md, which
+// is made of those lines and a text around them and of nothing else.
 package report
 
 import (
@@ -13,50 +14,76 @@ import (
 	"github.com/hookonce/hookonce/bench/measure"
 )
 
+// Facts are what a reader must know besides the figures.
+type Facts struct {
+	Date     string `json:"date"`
+	Commit   string `json:"commit"`
+	Command  string `json:"command"`
+	Machine  string `json:"machine"`
+	Go       string `json:"go"`
+	Postgres string `json:"postgres"`
+	Pgx      string `json:"pgx"`
+	River    string `json:"river"`
+	// Profile says that the receiver was compiled with a profile of itself, as it is released.
+	Profile bool `json:"profile"`
+	// Rounds that were asked for.
+	Rounds int `json:"rounds"`
+	// Retained claims of the old ledger.
+	Retained int `json:"retained"`
+}
+
 // Line is one figure.
 type Line struct {
 	// Name of the figure, such as ingest.vs_limit.
-	Name string
-	// Spread over the rounds; Median is the figure.
-	measure.Spread
+	Name string `json:"name"`
 	// Operator is >= or <=, and Goal what the figure is compared with; both are empty for a figure without a goal.
-	Operator string
-	Goal     float64
+	Operator string  `json:"operator,omitempty"`
+	Goal     float64 `json:"goal,omitempty"`
+	// Values of the rounds; their median is the figure.
+	Values []float64 `json:"values"`
 }
 
 // Report is everything that a run has found.
 type Report struct {
-	Lines []Line
-	out   io.Writer
+	Facts Facts  `json:"facts"`
+	Lines []Line `json:"lines"`
 }
 
-// New returns a report that prints each line when it is added.
-func New(out io.Writer) *Report { return &Report{out: out} }
+// New returns a report without lines.
+func New(facts Facts) *Report { return &Report{Facts: facts} }
 
 // Goal adds a figure with a goal.
 func (r *Report) Goal(name string, values []float64, operator string, goal float64) {
-	r.add(Line{Name: name, Spread: measure.Summarize(values), Operator: operator, Goal: goal})
+	r.Lines = append(r.Lines, Line{Name: name, Operator: operator, Goal: goal, Values: finite(values)})
 }
 
-// Figure adds a figure without a goal.
+// Figure adds a figure without a goal; none if there are no values.
 func (r *Report) Figure(name string, values ...float64) {
-	r.add(Line{Name: name, Spread: measure.Summarize(values)})
-}
-
-func (r *Report) add(l Line) {
-	r.Lines = append(r.Lines, l)
-	fmt.Fprintln(r.out, l)
-}
-
-// Met says whether the goal is met; a figure without a goal meets it, and one that could not be measured does not.
-func (l Line) Met() bool {
-	switch l.Operator {
-	case ">=":
-		return l.Median >= l.Goal
-	case "<=":
-		return l.Median <= l.Goal
+	if values = finite(values); len(values) > 0 {
+		r.Lines = append(r.Lines, Line{Name: name, Values: values})
 	}
-	return true
+}
+
+// finite are the values that say something, in as many digits as mean anything.
+func finite(values []float64) []float64 {
+	const digits = 5
+	kept := []float64{}
+	for _, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			continue
+		}
+		if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64); err == nil {
+			kept = append(kept, short)
+		}
+	}
+	return kept
+}
+
+// Print writes a line for each figure.
+func (r *Report) Print(to io.Writer) {
+	for _, l := range r.Lines {
+		fmt.Fprintln(to, l)
+	}
 }
 
 // Missed are the names of figures that do not meet their goals.
@@ -70,19 +97,45 @@ func (r *Report) Missed() []string {
 	return names
 }
 
+// Unmeasured are the names of goals of which nothing is known.
+func (r *Report) Unmeasured() []string {
+	var names []string
+	for _, l := range r.Lines {
+		if l.Operator != "" && len(l.Values) == 0 {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+// Met says whether the goal is met; a figure without a goal meets it, and one that was not measured does not.
+func (l Line) Met() bool {
+	median := measure.Summarize(l.Values).Median
+	switch l.Operator {
+	case ">=":
+		return median >= l.Goal
+	case "<=":
+		return median <= l.Goal
+	}
+	return true
+}
+
 // String is name, value, operator, goal and verdict, and then the spread; a figure without a goal has dashes for those.
 func (l Line) String() string {
-	text := l.Name + " " + Number(l.Median)
+	s := measure.Summarize(l.Values)
+	text := l.Name + " " + Number(s.Median)
 	switch {
 	case l.Operator == "":
 		text += " - - -"
+	case len(l.Values) == 0:
+		text += fmt.Sprintf(" %s %s unmeasured", l.Operator, Number(l.Goal))
 	case l.Met():
 		text += fmt.Sprintf(" %s %s ok", l.Operator, Number(l.Goal))
 	default:
 		text += fmt.Sprintf(" %s %s missed", l.Operator, Number(l.Goal))
 	}
-	if l.Rounds > 1 {
-		text += fmt.Sprintf(" min=%s max=%s rounds=%d", Number(l.Least), Number(l.Most), l.Rounds)
+	if s.Rounds > 1 {
+		text += fmt.Sprintf(" min=%s max=%s rounds=%d", Number(s.Least), Number(s.Most), s.Rounds)
 	}
 	return text
 }
@@ -90,6 +143,8 @@ func (l Line) String() string {
 // Number has as many digits as mean something.
 func Number(v float64) string {
 	switch size := math.Abs(v); {
+	case math.IsNaN(v):
+		return "-"
 	case v == math.Trunc(v) || size >= 1000:
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	case size >= 10:

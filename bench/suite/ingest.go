@@ -5,95 +5,155 @@ package suite
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/hookonce/hookonce/bench/lab"
 	"github.com/hookonce/hookonce/bench/measure"
 	"github.com/hookonce/hookonce/bench/pgbench"
+	"github.com/hookonce/hookonce/bench/report"
 )
 
-// connections of the rounds, in turn.
-var connections = []int{64, 128, 256}
-
-// contestant is one of those that take turns in a round.
-type contestant struct {
-	name string
-	run  func(ctx context.Context, connections int) (sample, error)
+// ingest compares the receiver with the limit of the machine, and with itself: a second receiver, with a database of its
+// own, that differs from the first in nothing. What that comparison says beside 1 is noise.
+type ingest struct {
+	tables, ours, control *lab.Subject
+	rounds                []round
 }
 
-// round is what the contestants did in one round.
-type round map[string]sample
-
-// turn is how long a contestant runs where it has two turns in a round, in whole seconds as pgbench counts them.
-func (b *bench) turn() time.Duration { return max(time.Second, (b.measure / 2).Round(time.Second)) }
-
-// server makes a contestant of a subject.
-func (b *bench) server(s *lab.Subject) contestant {
-	return contestant{s.Name, func(ctx context.Context, connections int) (sample, error) {
-		return b.load(ctx, s, sending{connections: connections, measure: b.turn()})
-	}}
+func (s *ingest) prepare(ctx context.Context, b *bench) (err error) {
+	if s.tables, err = b.limits(ctx); err != nil {
+		return err
+	}
+	if s.ours, err = b.ours(ctx); err != nil {
+		return err
+	}
+	s.control, err = b.control(ctx)
+	return err
 }
 
-// limit makes a contestant of a script.
-func (b *bench) limit(s *lab.Subject, script pgbench.Script) contestant {
-	return contestant{script.Name, func(ctx context.Context, _ int) (sample, error) {
-		return b.pgbench(ctx, s, script, 0, b.turn())
-	}}
+func (s *ingest) round(ctx context.Context, b *bench, i int) error {
+	baselines := []contestant{b.server("empty", b.lab.Empty()), b.limit(s.tables, b.one), b.limit(s.tables, b.fifty)}
+	ours := b.server("ours", s.ours)
+	before := len(s.rounds)
+	err := b.add(ctx, &s.rounds, i, around(baselines, ours, b.server("control", s.control), ours))
+	if len(s.rounds) > before {
+		last := s.rounds[len(s.rounds)-1]
+		b.peak, b.peakSingle = last["ours"].rate(), last["one"].rate()
+	}
+	return err
 }
 
-func (b *bench) ingest(ctx context.Context) error {
+// limitOf is what would be left if receiving cost no more than HTTP, and storing no more than the SQL.
+func limitOf(r round, empty, script string) float64 {
+	return measure.Harmonic(r[empty].rate(), r[script].rate())
+}
+
+func (s *ingest) report(r *report.Report) {
+	r.Goal("ingest.vs_limit", over(s.rounds, func(r round) float64 {
+		return r["ours"].rate() / limitOf(r, "empty", "fifty")
+	}), ">=", 0.75)
+	r.Goal("ingest.vs_pgbench_single", ratios(s.rounds, "ours", "one"), ">=", 1.5)
+	r.Figure("control.ingest", ratios(s.rounds, "control", "ours")...)
+	r.Figure("control.limit_drift", over(s.rounds, func(r round) float64 {
+		before, after := r["empty"][0].rate, r["empty"][len(r["empty"])-1].rate
+		return measure.Harmonic(after, r["fifty"][len(r["fifty"])-1].rate) / measure.Harmonic(before, r["fifty"][0].rate)
+	})...)
+	r.Figure("ingest.rate.limit", over(s.rounds, func(r round) float64 { return limitOf(r, "empty", "fifty") })...)
+	spent(r, "ingest", s.rounds, "ours", "control", "empty", "fifty", "one")
+	r.Figure("ingest.cpu_vs_limit", over(s.rounds, func(r round) float64 {
+		return (r["empty"].cpu() + r["fifty"].cpu()) / r["ours"].cpu()
+	})...)
+	r.Figure("ingest.refused.ours", over(s.rounds, func(r round) float64 { return r["ours"].refused() })...)
+}
+
+// peers compares the receiver with what people would write.
+type peers struct {
+	ours, river, handwritten *lab.Subject
+	rounds                   []round
+}
+
+func (s *peers) prepare(ctx context.Context, b *bench) (err error) {
+	if s.ours, err = b.ours(ctx); err != nil {
+		return err
+	}
+	if s.river, err = b.lab.River(ctx); err != nil {
+		return err
+	}
+	s.handwritten, err = b.lab.Handwritten(ctx)
+	return err
+}
+
+func (s *peers) round(ctx context.Context, b *bench, i int) error {
+	baselines := []contestant{b.server("river", s.river), b.server("handwritten", s.handwritten)}
+	return b.add(ctx, &s.rounds, i, around(baselines, b.server("ours", s.ours)))
+}
+
+func (s *peers) report(r *report.Report) {
+	r.Goal("ingest.vs_river", ratios(s.rounds, "ours", "river"), ">=", 6)
+	r.Goal("ingest.vs_handwritten", ratios(s.rounds, "ours", "handwritten"), ">=", 5)
+	spent(r, "peers", s.rounds, "ours", "river", "handwritten")
+	for _, peer := range []string{"river", "handwritten"} {
+		r.Figure("peers.cpu_vs_"+peer, over(s.rounds, func(r round) float64 { return r[peer].cpu() / r["ours"].cpu() })...)
+		r.Figure("peers.refused."+peer, over(s.rounds, func(r round) float64 { return r[peer].refused() })...)
+	}
+}
+
+// effect compares the receiver with an effect with the limit with the same.
+type effect struct {
+	tables, ours *lab.Subject
+	rounds       []round
+}
+
+func (s *effect) prepare(ctx context.Context, b *bench) (err error) {
+	if s.tables, err = b.limits(ctx); err != nil {
+		return err
+	}
+	s.ours, err = b.lab.Ours(ctx, "ours_effect", true)
+	return err
+}
+
+func (s *effect) round(ctx context.Context, b *bench, i int) error {
+	baselines := []contestant{b.server("empty", b.lab.Empty()), b.limit(s.tables, b.effect)}
+	return b.add(ctx, &s.rounds, i, around(baselines, b.server("ours", s.ours)))
+}
+
+func (s *effect) report(r *report.Report) {
+	r.Goal("effect.vs_limit", over(s.rounds, func(r round) float64 {
+		return r["ours"].rate() / limitOf(r, "empty", "effect")
+	}), ">=", 0.7)
+	r.Figure("effect.rate.limit", over(s.rounds, func(r round) float64 { return limitOf(r, "empty", "effect") })...)
+	spent(r, "effect", s.rounds, "ours", "empty", "effect")
+	r.Figure("effect.cpu_vs_limit", over(s.rounds, func(r round) float64 {
+		return (r["empty"].cpu() + r["effect"].cpu()) / r["ours"].cpu()
+	})...)
+	r.Figure("effect.refused.ours", over(s.rounds, func(r round) float64 { return r["ours"].refused() })...)
+}
+
+func ratios(rounds []round, subject, baseline string) []float64 {
+	return over(rounds, func(r round) float64 { return r[subject].rate() / r[baseline].rate() })
+}
+
+// spent reports how many events a second each stored, and what an event cost in processor time.
+func spent(to *report.Report, section string, rounds []round, names ...string) {
+	for _, name := range names {
+		to.Figure(section+".rate."+name, over(rounds, func(r round) float64 { return r[name].rate() })...)
+	}
+	for _, name := range names {
+		to.Figure(section+".cpu_us."+name, over(rounds, func(r round) float64 { return r[name].cpu() * 1e6 })...)
+	}
+}
+
+// limits are the ledger's tables for pgbench, when the number of clients with which it is fastest is known.
+func (b *bench) limits(ctx context.Context) (*lab.Subject, error) {
+	if b.tables != nil {
+		return b.tables, nil
+	}
 	tables, err := b.lab.Tables(ctx, "limits")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := b.calibrate(ctx, tables); err != nil {
-		return err
-	}
-	ours, err := b.lab.Ours(ctx, "ours", false)
-	if err != nil {
-		return err
-	}
-	again, err := b.lab.Ours(ctx, "ours_again", false)
-	if err != nil {
-		return err
-	}
-	withEffect, err := b.lab.Ours(ctx, "ours_effect", true)
-	if err != nil {
-		return err
-	}
-	river, err := b.lab.River(ctx)
-	if err != nil {
-		return err
-	}
-	handwritten, err := b.lab.Handwritten(ctx)
-	if err != nil {
-		return err
-	}
-	empty := b.server(b.lab.Empty())
-	rounds := make([]round, b.rounds)
-	// Those that are compared have their turns close together; the rest wait.
-	for _, group := range [][]contestant{
-		{empty, b.server(ours), b.limit(tables, b.fifty), b.limit(tables, b.one)},
-		{b.server(river), b.server(again), b.server(handwritten)},
-		{named("empty_effect", empty), b.server(withEffect), b.limit(tables, b.effect)},
-	} {
-		found, err := b.interleave(ctx, group, 2)
-		if err != nil {
-			return err
-		}
-		rounds = rounds[:min(len(rounds), len(found))]
-		for i := range rounds {
-			if rounds[i] == nil {
-				rounds[i] = round{}
-			}
-			maps.Copy(rounds[i], found[i])
-		}
-	}
-	b.reportIngest(rounds)
-	return nil
+	b.tables = tables
+	return tables, b.calibrate(ctx, tables)
 }
 
 // calibrate finds the number of clients with which pgbench is fastest.
@@ -108,7 +168,7 @@ func (b *bench) calibrate(ctx context.Context, tables *lab.Subject) error {
 				return err
 			}
 			r, err := pgbench.Run(ctx, pgbench.Plan{
-				Script: try.script, URL: tables.URL, Clients: clients, Measure: 2 * time.Second, Dir: b.lab.Dir,
+				Script: try.script, URL: tables.URL, Clients: clients, Warmup: time.Second, Measure: time.Second, Dir: b.lab.Dir,
 			})
 			if err != nil {
 				return err
@@ -122,95 +182,23 @@ func (b *bench) calibrate(ctx context.Context, tables *lab.Subject) error {
 	return nil
 }
 
-// named is the contestant under another name.
-func named(name string, c contestant) contestant { return contestant{name, c.run} }
-
-// interleave has everybody run so many turns a round, forth and back, so that a slow trend of the machine meets all alike.
-// A round in which the hypervisor or other programs took too much is discarded, and made again at most once for each that was asked for.
-func (b *bench) interleave(ctx context.Context, contestants []contestant, turns int) ([]round, error) {
-	var rounds []round
-	for i := 0; len(rounds) < b.rounds && i < 2*b.rounds; i++ {
-		r, stolen, others := round{}, 0.0, 0.0
-		for _, c := range order(contestants, i, turns) {
-			s, err := c.run(ctx, connections[i%len(connections)])
-			if err != nil {
-				return nil, err
-			}
-			b.say("round %d, %s: %.0f/s, %.0f us of CPU each, Postgres %.0f (%.0f %% stolen, %.0f %% used by others)",
-				i+1, c.name, s.rate, s.cpu*1e6, s.cpuPostgres*1e6, 100*s.stolen, 100*s.others)
-			r[c.name] = r[c.name].and(s)
-			stolen, others = max(stolen, s.stolen), max(others, s.others)
-		}
-		if stolen > b.maxSteal || others > b.maxOthers {
-			b.discarded++
-			continue
-		}
-		rounds = append(rounds, r)
-	}
-	if len(rounds) == 0 {
-		return nil, fmt.Errorf("in every round the hypervisor took more than %.0f %%, or other programs more than %.0f %%",
-			100*b.maxSteal, 100*b.maxOthers)
-	}
-	return rounds, nil
+// ours is the receiver without an effect, the same for all sections.
+func (b *bench) ours(ctx context.Context) (*lab.Subject, error) {
+	return b.receiver(ctx, &b.receivers.ours, "ours")
 }
 
-// order is that of the turns in a round: forth and back, and back and forth in the next one.
-func order(contestants []contestant, i, turns int) []contestant {
-	var all []contestant
-	for turn := range turns {
-		next := slices.Clone(contestants)
-		if (i+turn)%2 == 1 {
-			slices.Reverse(next)
-		}
-		all = append(all, next...)
-	}
-	return all
+// control is a receiver like ours.
+func (b *bench) control(ctx context.Context) (*lab.Subject, error) {
+	return b.receiver(ctx, &b.receivers.control, "control")
 }
 
-// over returns what f says of each round.
-func over(rounds []round, f func(round) float64) []float64 {
-	values := make([]float64, len(rounds))
-	for i, r := range rounds {
-		values[i] = f(r)
+func (b *bench) receiver(ctx context.Context, known **lab.Subject, name string) (*lab.Subject, error) {
+	if *known != nil {
+		return *known, nil
 	}
-	return values
-}
-
-func (b *bench) reportIngest(rounds []round) {
-	rate := func(name string) func(round) float64 {
-		return func(r round) float64 { return r[name].rate }
+	s, err := b.lab.Ours(ctx, name, false)
+	if err == nil {
+		*known = s
 	}
-	ratio := func(a, c string) []float64 {
-		return over(rounds, func(r round) float64 { return r[a].rate / r[c].rate })
-	}
-	limit := func(server, empty, script string) []float64 {
-		return over(rounds, func(r round) float64 {
-			return r[server].rate / measure.Harmonic(r[empty].rate, r[script].rate)
-		})
-	}
-	b.report.Goal("ingest.vs_limit", limit("ours", "empty", "fifty"), ">=", 0.75)
-	b.report.Goal("ingest.vs_pgbench_single", ratio("ours", "one"), ">=", 1.5)
-	b.report.Goal("ingest.vs_river", ratio("ours_again", "river"), ">=", 6)
-	b.report.Goal("ingest.vs_handwritten", ratio("ours_again", "handwritten"), ">=", 5)
-	b.report.Goal("effect.vs_limit", limit("ours_effect", "empty_effect", "effect"), ">=", 0.7)
-	names := []string{"empty", "fifty", "one", "effect", "ours", "ours_again", "ours_effect", "empty_effect", "river", "handwritten"}
-	for _, name := range names {
-		b.report.Figure("rate."+name, over(rounds, rate(name))...)
-	}
-	cpu := func(name string) func(round) float64 {
-		return func(r round) float64 { return r[name].cpu * 1e6 }
-	}
-	for _, name := range names {
-		b.report.Figure("cpu_us."+name, over(rounds, cpu(name))...)
-	}
-	b.report.Figure("cpu.effect_vs_limit", over(rounds, func(r round) float64 {
-		return (r["empty_effect"].cpu + r["effect"].cpu) / r["ours_effect"].cpu
-	})...)
-	b.report.Figure("cpu.vs_limit", over(rounds, func(r round) float64 { return (r["empty"].cpu + r["fifty"].cpu) / r["ours"].cpu })...)
-	b.report.Figure("cpu.vs_river", over(rounds, func(r round) float64 { return r["river"].cpu / r["ours_again"].cpu })...)
-	b.report.Figure("cpu.vs_handwritten", over(rounds, func(r round) float64 { return r["handwritten"].cpu / r["ours_again"].cpu })...)
-	for _, name := range []string{"ours", "ours_effect", "river", "handwritten"} {
-		b.report.Figure("refused."+name, over(rounds, func(r round) float64 { return r[name].refused() })...)
-	}
-	b.peak = measure.Summarize(over(rounds, rate("ours"))).Median
+	return s, err
 }

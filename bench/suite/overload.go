@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/hookonce/hookonce/bench/lab"
+	"github.com/hookonce/hookonce/bench/report"
 )
 
 const (
@@ -19,30 +20,35 @@ const (
 
 // overload offers more than the receiver can take. What it takes must not wait long, what it does not take must be told
 // so at once, and nothing that it acknowledged may be lost: load has compared that already.
-func (b *bench) overload(ctx context.Context, ours *lab.Subject) error {
-	peak := b.peak
-	// What it can take is found just before each time: the machine is not as fast as it was minutes ago.
-	rounds, err := b.interleave(ctx, []contestant{
+type overload struct {
+	ours   *lab.Subject
+	rounds []round
+}
+
+func (s *overload) prepare(ctx context.Context, b *bench) (err error) {
+	s.ours, err = b.ours(ctx)
+	return err
+}
+
+// round finds what the receiver can take just before: the machine is not as fast as it was minutes ago.
+func (s *overload) round(ctx context.Context, b *bench, i int) error {
+	peak := 0.0
+	return b.add(ctx, &s.rounds, i, []contestant{
 		{"peak", func(ctx context.Context, _ int) (sample, error) {
-			s, err := b.load(ctx, ours, sending{connections: connections[2], measure: b.turn()})
-			peak = s.rate
-			return s, err
+			found, err := b.load(ctx, s.ours, sending{connections: connections[2], measure: b.turn()})
+			peak = found.rate
+			return found, err
 		}},
 		{"ours", func(ctx context.Context, _ int) (sample, error) {
-			return b.load(ctx, ours, sending{connections: crowd, measure: b.measure, rate: overloaded * peak})
+			return b.load(ctx, s.ours, sending{connections: crowd, measure: b.measure, rate: overloaded * peak})
 		}},
-	}, 1)
-	if err != nil {
-		return err
-	}
-	b.report.Goal("overload.accepted_p99_ms", over(rounds, func(r round) float64 {
-		return quantile(r["ours"].result.Latency, 99)
-	}), "<=", 250)
-	b.report.Goal("overload.refused_p99_ms", over(rounds, func(r round) float64 {
-		return quantile(r["ours"].result.Refusals, 99)
-	}), "<=", 50)
-	b.report.Figure("overload.refused_share", over(rounds, func(r round) float64 { return r["ours"].refused() })...)
-	b.report.Figure("overload.kept", over(rounds, func(r round) float64 { return r["ours"].rate / r["peak"].rate })...)
-	b.report.Figure("overload.rate", over(rounds, func(r round) float64 { return r["ours"].rate })...)
-	return nil
+	})
+}
+
+func (s *overload) report(r *report.Report) {
+	r.Goal("overload.accepted_p99_ms", over(s.rounds, func(r round) float64 { return r["ours"].quantile(99) }), "<=", 250)
+	r.Goal("overload.refused_p99_ms", over(s.rounds, func(r round) float64 { return r["ours"].refusal(99) }), "<=", 50)
+	r.Figure("overload.refused_share", over(s.rounds, func(r round) float64 { return r["ours"].refused() })...)
+	r.Figure("overload.kept", ratios(s.rounds, "ours", "peak")...)
+	r.Figure("overload.rate", over(s.rounds, func(r round) float64 { return r["ours"].rate() })...)
 }

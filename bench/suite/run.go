@@ -11,40 +11,25 @@ import (
 	"os"
 	"time"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
 	"github.com/hookonce/hookonce/bench/lab"
 	"github.com/hookonce/hookonce/bench/load"
 	"github.com/hookonce/hookonce/bench/measure"
 	"github.com/hookonce/hookonce/bench/pgbench"
 )
 
-// sample is one run of one subject.
+// sample is one run of one contestant.
 type sample struct {
-	// rate is in events a second.
+	// rate is in events a second, and span how long they were counted.
 	rate float64
+	span time.Duration
 	// cpu is the processor time for each event, in seconds: all of it, and Postgres's part.
 	cpu, cpuPostgres float64
-	result           *load.Result
-	pg               pgbench.Result
+	// latency of what was acknowledged, and refusals of what was told to come again, in nanoseconds; nil where nobody looked.
+	latency, refusals *hdrhistogram.Histogram
 	// stolen by the hypervisor, and used by others on this machine: parts of the processors' time.
 	stolen, others float64
-}
-
-// and puts two turns of one contestant together.
-func (s sample) and(other sample) sample {
-	if s.rate == 0 && s.result == nil {
-		return other
-	}
-	events := s.rate + other.rate
-	if events > 0 {
-		s.cpu = (s.cpu*s.rate + other.cpu*other.rate) / events
-		s.cpuPostgres = (s.cpuPostgres*s.rate + other.cpuPostgres*other.rate) / events
-	}
-	s.rate = events / 2
-	if s.result != nil && other.result != nil {
-		s.result.Latency.Merge(other.result.Latency)
-		s.result.Refusals.Merge(other.result.Refusals)
-	}
-	return s
 }
 
 // meter reads the clocks when counting begins and ends.
@@ -118,30 +103,27 @@ func (b *bench) load(ctx context.Context, s *lab.Subject, how sending) (sample, 
 		Run:    b.lab.NextRun(), Connections: how.connections, Warmup: b.warmup, Measure: how.measure,
 		Begin: m.begin, End: m.end,
 	}
-	var out sample
+	var result *load.Result
 	if how.rate > 0 {
-		out.result = load.Open(ctx, plan, how.rate)
+		result = load.Open(ctx, plan, how.rate)
 	} else {
-		out.result = load.Closed(ctx, plan)
+		result = load.Closed(ctx, plan)
 	}
-	out.rate = out.result.Rate
-	if err := m.into(&out, float64(out.result.Latency.TotalCount())); err != nil {
+	if ctx.Err() != nil {
+		return sample{}, ctx.Err()
+	}
+	out := sample{rate: result.Rate, span: how.measure, latency: result.Latency, refusals: result.Refusals}
+	if err := m.into(&out, float64(result.Latency.TotalCount())); err != nil {
 		return out, err
 	}
-	for status, n := range out.result.Statuses {
+	for status, n := range result.Statuses {
 		if status != http.StatusOK && status != http.StatusServiceUnavailable {
-			return out, fmt.Errorf("%s: %d answers with status %d: %w: %s", s.Name, n, status, out.result.Failure, p.Log())
+			return out, fmt.Errorf("%s: %d answers with status %d: %w: %s", s.Name, n, status, result.Failure, p.Log())
 		}
 	}
 	// Killed, not stopped: what it acknowledged must be there all the same.
 	p.Kill()
-	return out, b.audit(ctx, s, out.result.Journal)
-}
-
-// refused is the part of the answers that told the sender to come again.
-func (s sample) refused() float64 {
-	refused := float64(s.result.Refusals.TotalCount())
-	return refused / max(1, refused+float64(s.result.Latency.TotalCount()))
+	return out, b.audit(ctx, s, result.Journal)
 }
 
 // audit fails if an acknowledged event is not in the database, or not all of it. An event whose sender was told to come
@@ -164,19 +146,33 @@ func (b *bench) audit(ctx context.Context, s *lab.Subject, journal *load.Journal
 	return ctx.Err()
 }
 
+// storing says how to run a script.
+type storing struct {
+	script  pgbench.Script
+	clients int
+	measure time.Duration
+	// rate is in transactions a second; 0 means as many as possible.
+	rate float64
+}
+
 // pgbench runs a script once on empty tables.
-func (b *bench) pgbench(ctx context.Context, s *lab.Subject, script pgbench.Script, rate float64, span time.Duration) (sample, error) {
+func (b *bench) pgbench(ctx context.Context, s *lab.Subject, how storing) (sample, error) {
 	if err := s.Empty(ctx); err != nil {
 		return sample{}, err
 	}
 	m := &meter{b: b}
+	warmup := b.warmup
+	if how.rate > 0 {
+		// Its schedule begins before its clients are ready, and it works off at first what was due meanwhile.
+		warmup += time.Second
+	}
 	result, err := pgbench.Run(ctx, pgbench.Plan{
-		Script: script, URL: s.URL, Clients: b.clients[script.Name], Warmup: b.warmup, Measure: span, Rate: rate,
+		Script: how.script, URL: s.URL, Clients: how.clients, Warmup: warmup, Measure: how.measure, Rate: how.rate,
 		Begin: m.begin, End: m.end, Dir: b.lab.Dir,
 	})
 	if err != nil {
 		return sample{}, err
 	}
-	out := sample{rate: result.Rate, pg: result}
-	return out, m.into(&out, result.Rate*span.Seconds())
+	out := sample{rate: result.Rate, span: how.measure, latency: result.Latency}
+	return out, m.into(&out, result.Rate*how.measure.Seconds())
 }
