@@ -76,7 +76,7 @@ func (r *Reconciler) observeEndpoint(ctx context.Context, p *pass) error {
 
 // observeKeyring reads the keyring.
 func (r *Reconciler) observeKeyring(ctx context.Context, p *pass) error {
-	if p.endpoint == nil || p.finished() {
+	if p.endpoint == nil || rotation.Settled(p.spec, p.seen.Recorded) {
 		return nil
 	}
 	found, err := reconcile.ReadRing(ctx, r.live, r.client.Scheme(), p.endpoint)
@@ -149,9 +149,6 @@ func (r *Reconciler) observeReceivers(ctx context.Context, p *pass) error {
 	p.seen.Receivers = receivers.Observed()
 	return err
 }
-
-// finished says whether nothing more will happen to the rotation.
-func (p *pass) finished() bool { return p.object.Status.CompletionTime != nil }
 
 // owned says whether the operator made the rotation, because the bytes of the endpoint's Secret had changed.
 func owned(object *v1alpha1.SecretRotation) bool {

@@ -183,6 +183,12 @@ type Decision struct {
 // Finished says whether nothing more will happen.
 func (d Decision) Finished() bool { return !d.Completion.IsZero() }
 
+// Settled says whether nothing that may be observed changes a rotation any more, so that nothing needs to be. One that had
+// nothing to do and is to revoke now may take over.
+func Settled(spec Spec, was Recorded) bool {
+	return !was.Completion.IsZero() && (was.State != AlreadyCurrent || !spec.Immediate)
+}
+
 // Plan decides the next step of a rotation at now.
 func Plan(now time.Time, spec Spec, seen Observed) Decision {
 	p := &planner{now: now, spec: spec, seen: seen, ring: seen.Keyring}
@@ -197,7 +203,7 @@ func Plan(now time.Time, spec Spec, seen Observed) Decision {
 		Ready:          -1,
 	}
 	switch {
-	case !seen.Recorded.Completion.IsZero():
+	case !seen.Recorded.Completion.IsZero() && !p.reopens():
 		p.finished()
 	case Started(seen.Keyring, spec.UID):
 		p.follow()

@@ -87,6 +87,11 @@ func (p *planner) replacement() (Sibling, bool) {
 	return Sibling{}, false
 }
 
+// reopens says whether a finished rotation has something to do after all.
+func (p *planner) reopens() bool {
+	return !Settled(p.spec, p.seen.Recorded) && p.ring != nil && !p.seen.EndpointSuspended && p.mayTakeOver()
+}
+
 // mayTakeOver says whether the rotation would revoke what the one that brought the current secret only replaces.
 func (p *planner) mayTakeOver() bool {
 	if !p.spec.Immediate || p.ring.Standing(p.candidate()) != keyring.IsCurrent {

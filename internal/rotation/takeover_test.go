@@ -109,6 +109,28 @@ func TestNothingIsTakenOver(t *testing.T) {
 	})
 }
 
+// A rotation that had nothing to do, and is edited to revoke, does.
+func TestARotationToTheCurrentSecretRevokesLater(t *testing.T) {
+	owned := newWorld(t).until(rotation.OverlapActive)
+	w := owned.emergency(t0.Add(time.Second))
+	w.spec.Immediate = false
+	w.plan()
+	w.expect(rotation.AlreadyCurrent, "")
+	w.spec.Immediate = true
+	w.plan()
+	w.expect(rotation.Retiring, "")
+	if got := w.texts(); got != "beta" || w.last.Finished() {
+		t.Errorf("secrets %q, finished %t", got, w.last.Finished())
+	}
+	w.now = w.now.Add(time.Minute)
+	w.load(0, 1)
+	w.plan()
+	w.expect(rotation.Revoked, "")
+	if !w.last.Completion.Equal(w.now) {
+		t.Errorf("completed at %v", w.last.Completion)
+	}
+}
+
 // What people are told while the former secret is revoked: the provider has to switch.
 func TestARevocationSaysWhatTheProviderMustDo(t *testing.T) {
 	w := newWorld(t)
