@@ -59,6 +59,9 @@ func processedAnswer(id string, results []result) (receiver.Answer, error) {
 // answerAround is processedAnswer for one effect, without its result: what comes before and after that.
 func answerAround(id, name string) (before, after string, err error) {
 	const mark = "null"
+	if plain(id) && plain(name) {
+		return `{"event":"` + id + `","effects":{"` + name + `":`, "}}", nil
+	}
 	whole, err := processedAnswer(id, []result{{name: name, text: mark}})
 	const end = mark + "}}"
 	return strings.TrimSuffix(string(whole.Body), end), "}}", err

@@ -94,7 +94,7 @@ func (r *recording) queueDeliveries(batch *pgx.Batch) error {
 	// Our clock is read before the database's, so our end of the lease is the earlier one.
 	term := r.l.options.Lease()
 	lease := receiver.Lease{Token: token, Expires: r.l.options.Now().Add(term)}
-	if r.outbox, err = newOutbox(&r.event, r.work.Destinations); err != nil {
+	if r.outbox, err = r.l.newOutbox(&r.event, r.work.Destinations); err != nil {
 		return err
 	}
 	ids := make([]uuid.UUID, len(r.outbox))
@@ -106,12 +106,12 @@ func (r *recording) queueDeliveries(batch *pgx.Batch) error {
 }
 
 // newOutbox is the event's deliveries, which are to be leased yet.
-func newOutbox(event *receiver.Event, destinations []string) ([]receiver.Delivery, error) {
+func (l *Ledger) newOutbox(event *receiver.Event, destinations []string) ([]receiver.Delivery, error) {
 	outbox := make([]receiver.Delivery, len(destinations))
 	for i, destination := range destinations {
-		id, err := uuid.NewV7()
+		id, err := l.ids.next(wallClock())
 		if err != nil {
-			return nil, fmt.Errorf("make an id: %w", err)
+			return nil, err
 		}
 		outbox[i] = receiver.Delivery{
 			ID: id, Destination: destination, IdempotencyKey: id.String(), EventID: event.ID, EventType: event.Type,

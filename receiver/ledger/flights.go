@@ -27,12 +27,16 @@ type flight struct {
 // waits at most so long and then returns receiver.ErrInFlight. The function returned must be called with whether the
 // outcome is settled.
 func (f *flights) enter(ctx context.Context, key string, wait time.Duration) (leave func(settled bool), err error) {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
+	var timer *time.Timer
 	for {
 		other, own := f.join(key)
 		if other == nil {
 			return func(settled bool) { f.land(key, own, settled) }, nil
+		}
+		// Nearly all events are alone: only a copy has to wait.
+		if timer == nil {
+			timer = time.NewTimer(wait)
+			defer timer.Stop()
 		}
 		select {
 		case <-other.landed:

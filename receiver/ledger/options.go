@@ -81,6 +81,7 @@ type Ledger struct {
 	sql     *statements
 	db      *source
 	flights flights
+	ids     ids
 	health  health
 
 	queue queue

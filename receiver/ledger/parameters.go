@@ -75,7 +75,7 @@ func (q *quick) fill(left time.Duration) error {
 		return fmt.Errorf("make a lease: %w", err)
 	}
 	if len(r.work.Destinations) > 0 {
-		if q.outbox, err = newOutbox(e, r.work.Destinations); err != nil {
+		if q.outbox, err = r.l.newOutbox(e, r.work.Destinations); err != nil {
 			return err
 		}
 	}

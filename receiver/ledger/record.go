@@ -123,9 +123,9 @@ type recording struct {
 }
 
 func (l *Ledger) newRecording(ctx context.Context, conn *connection, event receiver.Event, work receiver.Work) (*recording, error) {
-	id, err := uuid.NewV7()
+	id, err := l.ids.next(wallClock())
 	if err != nil {
-		return nil, fmt.Errorf("make an id: %w", err)
+		return nil, err
 	}
 	r := &recording{l: l, conn: conn, event: event, work: work, id: id}
 	r.candidate = candidate{event: &r.event, id: id, key: idKey(event.ID)}

@@ -6,12 +6,9 @@ package ledger
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/hookonce/hookonce/receiver"
 	"github.com/hookonce/hookonce/receiver/database"
@@ -50,8 +47,8 @@ func (l *Ledger) recordInBatch(
 func (l *Ledger) prepare(w *waiting, event receiver.Event, destinations []string) error {
 	var err error
 	w.event = event
-	if w.id, err = uuid.NewV7(); err != nil {
-		return fmt.Errorf("make an id: %w", err)
+	if w.id, err = l.ids.next(wallClock()); err != nil {
+		return err
 	}
 	w.key = idKey(event.ID)
 	if event.ClaimBody {
@@ -62,7 +59,7 @@ func (l *Ledger) prepare(w *waiting, event receiver.Event, destinations []string
 	}
 	if len(destinations) > 0 {
 		w.term = l.options.Lease()
-		w.outbox, err = newOutbox(&w.event, destinations)
+		w.outbox, err = l.newOutbox(&w.event, destinations)
 	}
 	return err
 }
