@@ -92,7 +92,7 @@ func (p *process) run(ctx context.Context, public, private net.Listener) error {
 	parts.Go(func() { p.mounts.Watch(background) })
 	parts.Go(func() { p.garbage.watch(background) })
 
-	admin := status.NewServer(status.Options{Status: p.status, Ready: p.ready, Metrics: p.metrics.Gatherer(), Log: p.log})
+	admin := status.NewServer(status.Options{Status: p.status, Ready: p.ready, Metrics: p.metrics.Write, Log: p.log})
 	defer admin.Close()
 	parts.Go(func() {
 		if err := admin.Serve(private); !errors.Is(err, http.ErrServerClosed) {

@@ -4,71 +4,49 @@
 package status
 
 import (
+	"io"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
+	"github.com/VictoriaMetrics/metrics"
 
 	"github.com/hookonce/hookonce/internal/receiverstatus"
 )
 
-var (
-	pendingDesc = gaugeDesc("ledger_pending", "Deliveries to destinations that are not finished, over all receivers of the endpoint.")
-	failedDesc  = gaugeDesc("ledger_failed", "Deliveries to destinations that ran out of attempts, over all receivers of the endpoint.")
-	oldestDesc  = gaugeDesc("ledger_oldest_pending_age_seconds", "Age of the oldest unfinished delivery; 0 if there is none.")
-	upDesc      = gaugeDesc("database_up", "Whether the last check found the database usable: it answers and has the schema of this build.")
-	durableDesc = gaugeDesc("database_durable", "Whether the database keeps what it acknowledges, by the last check.")
-	ringDesc    = gaugeDesc("keyring_revision", "Revision of the keyring in force.")
-	loadedDesc  = gaugeDesc("keyring_load_timestamp_seconds", "When the keyring in force was loaded.")
-	usableDesc  = gaugeDesc("mounts_usable", "Whether the mounted configuration and keyring could be used when they last changed.")
-	expiryDesc  = gaugeDesc("previous_secret_not_after_timestamp_seconds",
-		"When the last previous secret stops being accepted; absent if there is none.")
+// What the status document says, as time series.
+const (
+	pending = "hookonce_ledger_pending"
+	failed  = "hookonce_ledger_failed"
+	oldest  = "hookonce_ledger_oldest_pending_age_seconds"
+	up      = "hookonce_database_up"
+	durable = "hookonce_database_durable"
+	ring    = "hookonce_keyring_revision"
+	loaded  = "hookonce_keyring_load_timestamp_seconds"
+	usable  = "hookonce_mounts_usable"
+	expiry  = "hookonce_previous_secret_not_after_timestamp_seconds"
 )
 
-func gaugeDesc(name, help string) *prometheus.Desc {
-	return prometheus.NewDesc(prometheus.BuildFQName(namespace, "", name), help, nil, nil)
-}
-
-// gauges turns the status document into time series at each scrape.
-type gauges struct {
-	status func() receiverstatus.Status
-	now    func() time.Time
-}
-
-// Describe implements prometheus.Collector.
-func (g *gauges) Describe(descs chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{
-		pendingDesc, failedDesc, oldestDesc, upDesc, durableDesc, ringDesc, loadedDesc, usableDesc, expiryDesc,
-	} {
-		descs <- desc
-	}
-}
-
-// Collect implements prometheus.Collector. What is not known yet is absent, not zero.
-func (g *gauges) Collect(metrics chan<- prometheus.Metric) {
-	status := g.status()
-	gauge := func(desc *prometheus.Desc, value float64) {
-		metrics <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
-	}
-	gauge(upDesc, truth(status.Database.Reachable))
-	gauge(usableDesc, truth(status.Config.Error == "" && status.Keyring.Error == ""))
-	gauge(ringDesc, float64(status.Keyring.Revision))
+// writeGauges turns the status document into time series. What is not known yet is absent, not zero.
+func writeGauges(w io.Writer, status receiverstatus.Status, now time.Time) {
+	metrics.WriteGaugeFloat64(w, up, truth(status.Database.Reachable))
+	metrics.WriteGaugeFloat64(w, usable, truth(status.Config.Error == "" && status.Keyring.Error == ""))
+	metrics.WriteGaugeFloat64(w, ring, float64(status.Keyring.Revision))
 	if status.Database.Reachable {
-		gauge(durableDesc, truth(status.Database.Durable))
+		metrics.WriteGaugeFloat64(w, durable, truth(status.Database.Durable))
 	}
 	if !status.Keyring.Loaded.IsZero() {
-		gauge(loadedDesc, seconds(status.Keyring.Loaded))
+		metrics.WriteGaugeFloat64(w, loaded, seconds(status.Keyring.Loaded))
 	}
 	if last := lastNotAfter(status.Secrets); !last.IsZero() {
-		gauge(expiryDesc, seconds(last))
+		metrics.WriteGaugeFloat64(w, expiry, seconds(last))
 	}
 	if d := status.Deliveries; d != nil {
-		gauge(pendingDesc, float64(d.Pending))
-		gauge(failedDesc, float64(d.Failed))
+		metrics.WriteGaugeFloat64(w, pending, float64(d.Pending))
+		metrics.WriteGaugeFloat64(w, failed, float64(d.Failed))
 		age := 0.0
 		if !d.OldestPending.IsZero() {
-			age = max(0, g.now().Sub(d.OldestPending).Seconds())
+			age = max(0, now.Sub(d.OldestPending).Seconds())
 		}
-		gauge(oldestDesc, age)
+		metrics.WriteGaugeFloat64(w, oldest, age)
 	}
 }
 

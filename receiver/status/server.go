@@ -7,12 +7,10 @@ package status
 
 import (
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/hookonce/hookonce/internal/receiverstatus"
 )
@@ -24,13 +22,17 @@ const (
 	MetricsPath = "/metrics"
 )
 
+// maxScrapes are answered at once: each stops the process for a moment to read its memory's state.
+const maxScrapes = 2
+
 // Options of the private server; all are required.
 type Options struct {
 	// Status returns the document; it must not block.
 	Status func() receiverstatus.Status
 	// Ready returns nil while the receiver should get deliveries, or why not; it must not block.
-	Ready   func() error
-	Metrics prometheus.Gatherer
+	Ready func() error
+	// Metrics writes the time series in Prometheus's text format.
+	Metrics func(io.Writer)
 	Log     *slog.Logger
 }
 
@@ -64,11 +66,19 @@ func NewHandler(opts Options) http.Handler {
 		}
 		writeText(w, http.StatusOK, "ok")
 	})
-	mux.Handle("GET "+MetricsPath, promhttp.HandlerFor(opts.Metrics, promhttp.HandlerOpts{
-		ErrorLog:            slog.NewLogLogger(opts.Log.Handler(), slog.LevelWarn),
-		MaxRequestsInFlight: 2,
-		Timeout:             10 * time.Second,
-	}))
+	scrapes := make(chan struct{}, maxScrapes)
+	mux.HandleFunc("GET "+MetricsPath, func(w http.ResponseWriter, _ *http.Request) {
+		select {
+		case scrapes <- struct{}{}:
+			defer func() { <-scrapes }()
+		default:
+			writeText(w, http.StatusServiceUnavailable, "too many scrapes at once")
+			return
+		}
+		w.Header().Set("Content-Type", contentType)
+		w.Header().Set("Cache-Control", "no-store")
+		opts.Metrics(w)
+	})
 	return mux
 }
 

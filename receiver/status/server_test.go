@@ -41,7 +41,7 @@ func TestPrivatePort(t *testing.T) {
 	document := func() receiverstatus.Status { return want }
 	handler := NewHandler(Options{
 		Status: document, Ready: func() error { return ready }, Log: noLog,
-		Metrics: NewMetrics(document, time.Now).Gatherer(),
+		Metrics: NewMetrics(document, time.Now).Write,
 	})
 
 	code, body := get(handler, http.MethodGet, "/status")
@@ -74,7 +74,7 @@ func TestMetrics(t *testing.T) {
 	now := time.Date(2026, 10, 1, 12, 0, 0, 0, time.UTC)
 	document := receiverstatus.Status{Keyring: receiverstatus.Keyring{Revision: 3}}
 	m := NewMetrics(func() receiverstatus.Status { return document }, func() time.Time { return now })
-	handler := NewHandler(Options{Metrics: m.Gatherer(), Log: noLog})
+	handler := NewHandler(Options{Metrics: m.Write, Log: noLog})
 
 	_, text := get(handler, http.MethodGet, "/metrics")
 	for _, absent := range []string{"hookonce_ledger_pending ", "hookonce_database_durable ", "hookonce_keyring_load"} {
