@@ -153,7 +153,7 @@ func (s *shop) waited(answers []func(*v1alpha1.SecretRotation), args ...string) 
 	s.Helper()
 	var out, err text
 	done := make(chan int, 1)
-	args = append(args, "--apply", "--wait", "--kubeconfig", s.kubeconfig)
+	args = append(args, "--apply", "--wait", "--timeout", "30s", "--kubeconfig", s.kubeconfig)
 	go func() {
 		done <- plugin.Run(s.Context(), args, plugin.Environment{Out: &out, Err: &err, Version: "test", Now: func() time.Time { return now }})
 	}()
@@ -244,7 +244,7 @@ func TestInterrupt(t *testing.T) {
 	var out, err text
 	done := make(chan int, 1)
 	go func() {
-		args := []string{"rotate", "payments", "--secret", "next", "--apply", "--wait", "--kubeconfig", s.kubeconfig}
+		args := []string{"rotate", "payments", "--secret", "next", "--apply", "--wait", "--timeout", "30s", "--kubeconfig", s.kubeconfig}
 		done <- plugin.Run(ctx, args, plugin.Environment{Out: &out, Err: &err, Now: func() time.Time { return now }})
 	}()
 	s.play("payments-next", &err, nothing, func(*v1alpha1.SecretRotation) { interrupt() })
