@@ -178,7 +178,12 @@ func (r *Reconciler) close(ctx context.Context, p *pass, err error) (ctrl.Result
 	before := p.endpoint.Status.Conditions
 	reconcile.Announce(r.recorder, p.endpoint, before, p.conditions)
 	reconcile.Warn(r.recorder, p.endpoint, before, p.conditions, v1alpha1.ConditionSecretsResolved, v1alpha1.ReasonServingFromKeyring)
-	reconcile.Warn(r.recorder, p.endpoint, before, p.conditions, v1alpha1.ConditionDeliveriesHealthy, v1alpha1.ReasonEffectsFailing)
+	for _, reason := range []string{
+		v1alpha1.ReasonEffectsFailing, v1alpha1.ReasonSigningSecretUnusable, v1alpha1.ReasonDeliveriesFailing,
+	} {
+		reconcile.Warn(r.recorder, p.endpoint, before, p.conditions, v1alpha1.ConditionDeliveriesHealthy, reason)
+	}
+	reconcile.Recovered(r.recorder, p.endpoint, before, p.conditions, v1alpha1.ConditionDeliveriesHealthy)
 	return result, err
 }
 

@@ -52,8 +52,22 @@ func TestFailedCountGoesUpAndDownAtOnce(t *testing.T) {
 	if last := endpoint.Status.Deliveries.LastFailure; last == nil || last.EventID != "evt_1" {
 		t.Errorf("last failure %+v", last)
 	}
+	report(12, 2)
+	b.settle("payments")
+	if got := b.warnings(v1alpha1.ReasonDeliveriesFailing); got != 1 {
+		t.Errorf("%d warnings for two failures, want one for the change of health", got)
+	}
 	report(11, 0)
 	shown(0)
+	recovered := 0
+	for range len(b.recorder.Events) {
+		if event := <-b.recorder.Events; strings.HasPrefix(event, "Normal DeliveriesHealthy ") {
+			recovered++
+		}
+	}
+	if recovered != 1 {
+		t.Errorf("%d events of the recovery, want one", recovered)
+	}
 
 	b.clock.forward(time.Minute)
 	report(12, 0)

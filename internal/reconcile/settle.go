@@ -117,3 +117,12 @@ func Warn(
 	}
 	recorder.Eventf(regarding, nil, corev1.EventTypeWarning, reason, action, "%s", now.Message)
 }
+
+// Recovered records one event if a condition is True and was False before the pass.
+func Recovered(recorder events.EventRecorder, regarding runtime.Object, before []metav1.Condition, after *Conditions, kind string) {
+	now, was := after.Find(kind), NewConditions(0, before).Find(kind)
+	if now == nil || was == nil || now.Status != metav1.ConditionTrue || was.Status != metav1.ConditionFalse {
+		return
+	}
+	recorder.Eventf(regarding, nil, corev1.EventTypeNormal, kind, action, "%s", now.Message)
+}
