@@ -67,6 +67,7 @@ func (w *World) writeOperatorOverlay(image string) error {
 	}
 	_, err := w.writeOverlay("operator", map[string]any{
 		"ImageName": image[:colon], "ImageTag": image[colon+1:], "SharedHost": w.cluster.node == nodeProcess,
+		"Host": w.cluster.host,
 	})
 	return err
 }

@@ -5,54 +5,35 @@ package story
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
-	corev1 "k8s.io/api/core/v1"
-
-	"github.com/hookonce/hookonce/internal/receiverconfig"
+	"github.com/hookonce/hookonce/api/v1alpha1"
 )
 
-// replay sends the failed deliveries of an endpoint again, in one of its receivers as a user would, or on this machine
-// where a pod cannot be entered.
-func (w *World) replay(ctx context.Context, endpoint string) error {
-	if w.cluster.node == nodeProcess {
-		return w.replayHere(ctx, endpoint)
-	}
-	pods, err := w.receivers(ctx, endpoint)
-	if err != nil {
+// replay sends the failed deliveries of an endpoint again: they are counted, shown, and sent.
+func (w *World) replay(ctx context.Context, endpoint, name string) error {
+	manifest := fmt.Sprintf(`apiVersion: %[4]s
+kind: DeliveryReplay
+metadata: {name: %[3]s, namespace: %[1]s}
+spec:
+  endpointRef: {name: %[2]s}
+  approval: Manual
+  reason: the destination was down
+`, Namespace, endpoint, name, v1alpha1.GroupVersion)
+	if _, err := w.Apply(ctx, manifest); err != nil {
 		return err
 	}
-	for _, pod := range pods {
-		if podReady(pod) {
-			return w.show(ctx, "exec", "-n", Namespace, pod.Name, "-c", "receiver", "--", "/receiver", "replay", "--failed",
-				"--config-dir=/etc/hookonce/config", "--database-dir=/etc/hookonce/database")
+	replay := "dreplay/" + name
+	for _, step := range [][]string{
+		{"wait", "-n", Namespace, replay, "--for=condition=Counted", "--timeout=90s"},
+		{"get", "dreplay", "-n", Namespace},
+		{"patch", "-n", Namespace, replay, "--type=merge", "-p", `{"spec":{"approval":"Automatic"}}`},
+		{"wait", "-n", Namespace, replay, "--for=condition=Complete", "--timeout=90s"},
+		{"get", "whe,dreplay", "-n", Namespace},
+	} {
+		if err := w.show(ctx, step...); err != nil {
+			return err
 		}
 	}
-	return errors.New("no receiver is ready to replay in")
-}
-
-func (w *World) replayHere(ctx context.Context, endpoint string) error {
-	document := &corev1.ConfigMap{}
-	if err := w.get(ctx, document, "configmap", endpoint+"-receiver", "-n", Namespace); err != nil {
-		return err
-	}
-	folder := filepath.Join(w.State, "config-"+endpoint)
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return fmt.Errorf("make a folder for the configuration: %w", err)
-	}
-	file := filepath.Join(folder, receiverconfig.FileName)
-	if err := os.WriteFile(file, []byte(document.Data[receiverconfig.FileName]), 0o644); err != nil {
-		return fmt.Errorf("write the configuration: %w", err)
-	}
-	out, err := command{name: filepath.Join(w.Root, "bin", "receiver"), args: []string{
-		"replay", "--failed", "--config-dir=" + folder, "--database-url=" + w.databaseURL(),
-	}}.run(ctx, w.Root)
-	if err != nil {
-		return err
-	}
-	w.Say("  %s", out)
 	return nil
 }

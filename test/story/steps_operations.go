@@ -108,7 +108,7 @@ func outage(ctx context.Context, w *World) error {
 	if err := w.StartSink(ctx); err != nil {
 		return err
 	}
-	if err := w.replay(ctx, "payments"); err != nil {
+	if err := w.replay(ctx, "payments", strings.ReplaceAll(event, "_", "-")); err != nil {
 		return err
 	}
 	call, err := w.expectReplayed(ctx, event)
