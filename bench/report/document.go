@@ -50,13 +50,10 @@ func (r *Report) Document() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the document's template: %w", err)
 	}
-	c := content{Facts: r.Facts, Missed: r.Missed(), Measured: len(r.Lines) > 0}
+	c := content{Facts: r.Facts, Missed: r.Missed(), Short: r.Short(r.Facts.Rounds), Measured: len(r.Lines) > 0}
 	for _, l := range r.Lines {
 		if l.Operator != "" {
 			c.Goals = append(c.Goals, l.row())
-			if len(l.Values) < r.Facts.Rounds {
-				c.Short = append(c.Short, l.Name)
-			}
 		}
 	}
 	for _, t := range titles {
@@ -115,8 +112,8 @@ func record(document string) string {
 	return strings.TrimSuffix(document, filepath.Ext(document)) + ".json"
 }
 
-// Write writes the document, and beside it the record that it is made of, if there is anything in it. A reader finds the old files or the new ones, and
-// never the half of one.
+// Write writes the document, and beside it the record that it is made of, if there is anything in it. A reader finds the old
+// files or the new ones, and never the half of one.
 func (r *Report) Write(document string) error {
 	text, err := r.Document()
 	if err != nil {

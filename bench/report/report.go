@@ -97,11 +97,11 @@ func (r *Report) Missed() []string {
 	return names
 }
 
-// Unmeasured are the names of goals of which nothing is known.
-func (r *Report) Unmeasured() []string {
+// Short are the names of goals that were measured in fewer rounds.
+func (r *Report) Short(rounds int) []string {
 	var names []string
 	for _, l := range r.Lines {
-		if l.Operator != "" && len(l.Values) == 0 {
+		if l.Operator != "" && len(l.Values) < rounds {
 			names = append(names, l.Name)
 		}
 	}

@@ -42,8 +42,11 @@ ingest.rate.ours 12346 - - -
 	if got := strings.Join(r.Missed(), " "); got != "memory.idle overload.refused_p99_ms" {
 		t.Errorf("missed: %s", got)
 	}
-	if got := strings.Join(r.Unmeasured(), " "); got != "overload.refused_p99_ms" {
+	if got := strings.Join(r.Short(1), " "); got != "overload.refused_p99_ms" {
 		t.Errorf("unmeasured: %s", got)
+	}
+	if got := strings.Join(r.Short(3), " "); got != "memory.idle overload.refused_p99_ms" {
+		t.Errorf("measured in fewer than three rounds: %s", got)
 	}
 }
 

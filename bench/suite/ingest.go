@@ -43,22 +43,25 @@ func (s *ingest) round(ctx context.Context, b *bench, i int) error {
 	return err
 }
 
-// limitOf is what would be left if receiving cost no more than HTTP, and storing no more than the SQL.
-func limitOf(r round, empty, script string) float64 {
-	return measure.Harmonic(r[empty].rate(), r[script].rate())
+// limit is what would be left if receiving cost no more than HTTP, and storing no more than the script's SQL.
+func (r round) limit(script string) float64 {
+	return measure.Harmonic(r["empty"].rate(), r[script].rate())
+}
+
+// drift is the limit after the subject's turns against the limit before them.
+func (r round) drift(script string) float64 {
+	empty, pg := r["empty"], r[script]
+	return measure.Harmonic(empty[len(empty)-1].rate, pg[len(pg)-1].rate) / measure.Harmonic(empty[0].rate, pg[0].rate)
 }
 
 func (s *ingest) report(r *report.Report) {
 	r.Goal("ingest.vs_limit", over(s.rounds, func(r round) float64 {
-		return r["ours"].rate() / limitOf(r, "empty", "fifty")
+		return r["ours"].rate() / r.limit("fifty")
 	}), ">=", 0.75)
 	r.Goal("ingest.vs_pgbench_single", ratios(s.rounds, "ours", "one"), ">=", 1.5)
 	r.Figure("control.ingest", ratios(s.rounds, "control", "ours")...)
-	r.Figure("control.limit_drift", over(s.rounds, func(r round) float64 {
-		before, after := r["empty"][0].rate, r["empty"][len(r["empty"])-1].rate
-		return measure.Harmonic(after, r["fifty"][len(r["fifty"])-1].rate) / measure.Harmonic(before, r["fifty"][0].rate)
-	})...)
-	r.Figure("ingest.rate.limit", over(s.rounds, func(r round) float64 { return limitOf(r, "empty", "fifty") })...)
+	r.Figure("control.limit_drift", over(s.rounds, func(r round) float64 { return r.drift("fifty") })...)
+	r.Figure("ingest.rate.limit", over(s.rounds, func(r round) float64 { return r.limit("fifty") })...)
 	spent(r, "ingest", s.rounds, "ours", "control", "empty", "fifty", "one")
 	r.Figure("ingest.cpu_vs_limit", over(s.rounds, func(r round) float64 {
 		return (r["empty"].cpu() + r["fifty"].cpu()) / r["ours"].cpu()
@@ -119,9 +122,9 @@ func (s *effect) round(ctx context.Context, b *bench, i int) error {
 
 func (s *effect) report(r *report.Report) {
 	r.Goal("effect.vs_limit", over(s.rounds, func(r round) float64 {
-		return r["ours"].rate() / limitOf(r, "empty", "effect")
+		return r["ours"].rate() / r.limit("effect")
 	}), ">=", 0.7)
-	r.Figure("effect.rate.limit", over(s.rounds, func(r round) float64 { return limitOf(r, "empty", "effect") })...)
+	r.Figure("effect.rate.limit", over(s.rounds, func(r round) float64 { return r.limit("effect") })...)
 	spent(r, "effect", s.rounds, "ours", "empty", "effect")
 	r.Figure("effect.cpu_vs_limit", over(s.rounds, func(r round) float64 {
 		return (r["empty"].cpu() + r["effect"].cpu()) / r["ours"].cpu()

@@ -18,9 +18,10 @@ import (
 	"github.com/hookonce/hookonce/bench/report"
 )
 
-// The least run that is worth a document.
+// The least run that is worth a document: what is asked for, and how many rounds of that must have counted.
 const (
 	leastRounds  = 3
+	leastCounted = 2
 	leastMeasure = 3 * time.Second
 )
 
@@ -77,9 +78,9 @@ func (b *bench) publish(found *report.Report) error {
 		b.say("%s is not written: that takes all sections, %d rounds and %s for each measurement", b.document, leastRounds, leastMeasure)
 		return nil
 	}
-	if missing := found.Unmeasured(); len(missing) > 0 {
-		return fmt.Errorf("%s is not written: nothing undisturbed was measured for %s; what there is, is in bin/performance.md",
-			b.document, strings.Join(missing, ", "))
+	if short := found.Short(leastCounted); len(short) > 0 {
+		return fmt.Errorf("%s is not written: fewer than %d rounds counted for %s; what there is, is in %s",
+			b.document, leastCounted, strings.Join(short, ", "), b.draftFile())
 	}
 	return found.Write(b.document)
 }

@@ -65,9 +65,6 @@ func (t turns) rate() float64 {
 	return sum / float64(len(t))
 }
 
-// drift is the last turn's rate against the first one's.
-func (t turns) drift() float64 { return t[len(t)-1].rate / t[0].rate }
-
 // cpu is the processor time for each event, in seconds.
 func (t turns) cpu() float64 {
 	spent, events := 0.0, 0.0
