@@ -133,8 +133,24 @@ func (p *planner) reject(reason, problem string) {
 	p.out.WakeAfter = p.spec.Intervals.Secret
 }
 
-// alreadyCurrent ends a rotation to the secret that is current without it.
+// spreading says whether the secret that another rotation made current is not in every receiver yet.
+func (p *planner) spreading() bool {
+	by := p.ring.Current.Rotation
+	if former, ok := p.ring.ReplacedBy(by); ok && by != "" {
+		return !former.Final && !p.loaded(former.ReplacedRevision)
+	}
+	if t, ok := p.ring.RetiredBy(by); ok && by != "" {
+		return t.OverlapStart.IsZero() && !p.loaded(t.Revision)
+	}
+	return false
+}
+
+// alreadyCurrent ends a rotation to the secret that is current without it, once that is everywhere.
 func (p *planner) alreadyCurrent() {
+	if p.spreading() {
+		p.wait(WaitingForPredecessor, messageSpreading, p.patience(p.ring.Current.Added))
+		return
+	}
 	p.out.Current = keyring.Short(p.ring.Current.Fingerprint)
 	p.out.Propagated, p.out.PreviousRetired = true, true
 	p.say(AlreadyCurrent, "", p.nothingToRotate())

@@ -14,6 +14,7 @@ import (
 const (
 	messageKeyringLost = "The keyring was removed and made anew during the overlap: the former secret was lost, the new one is accepted"
 	messageReverted    = "A later SecretRotation has made the former secret current again"
+	messageSpreading   = "The secret is current already: waiting until it is in every ready receiver"
 	messageRevoking    = "The former secret is revoked, and the new one accepted by every ready receiver: let the provider sign with the " +
 		"new one now; waiting for every ready receiver to load the keyring without the former"
 	messageRetiring = "The former secret is refused; waiting for every ready receiver to load the keyring without it"

@@ -22,10 +22,14 @@ const (
 // states, only when each secret stopped being current, and when an operator saw every ready receiver with its successor.
 type model struct {
 	current string
+	// since is the revision of the keyring that made it current.
+	since   int64
 	former  map[string]*demotion
 	revoked map[string]bool
 	// done are the secrets that the rotations of a name have made current.
 	done map[string][]string
+	// told are the secrets of which people were told that they are everywhere.
+	told map[string]bool
 	// doubt is how uncertain every bound is.
 	doubt time.Duration
 }
@@ -34,6 +38,8 @@ type model struct {
 type demotion struct {
 	by       *asked
 	revision int64
+	// since is the revision that had made it the current one.
+	since int64
 	// spec is what an operator knew when it last looked, at looked; seen is when one first saw the successor everywhere.
 	spec         rotation.Spec
 	looked, seen time.Time
@@ -45,6 +51,9 @@ type demotion struct {
 	// every clock, so that nobody may.
 	lapse time.Time
 	over  bool
+	// soon and past are the same by the clocks of receivers, and as late as they see what is written.
+	soon time.Time
+	past bool
 }
 
 // overlap is what the spec asks for.
@@ -99,10 +108,11 @@ func (d *demotion) keep(now time.Time) {
 
 // promoted notes that a secret has become current.
 func (m *model) promoted(secret string, by *asked, now time.Time, revision int64) {
-	m.former[m.current] = &demotion{by: by, revision: revision, spec: by.spec, looked: now, longest: by.spec.Overlap}
+	m.former[m.current] = &demotion{by: by, revision: revision, since: m.since, spec: by.spec, looked: now, longest: by.spec.Overlap}
 	delete(m.former, secret)
+	delete(m.told, secret)
 	m.done[by.spec.Name] = append(m.done[by.spec.Name], secret)
-	m.current = secret
+	m.current, m.since = secret, revision
 }
 
 // looked notes that an operator has looked after a rotation, and what it saw.

@@ -27,7 +27,7 @@ func TestAnySequenceKeepsThePromise(t *testing.T) {
 		seed = uint64(rand.Uint32()) //nolint:gosec // A seed is no secret.
 	}
 	defer func(was string) { _ = flag.Set("rapid.seed", was) }(given.Value.String())
-	changed, histories := 0, 0
+	changed, histories, judged := 0, 0, 0
 	for round := uint64(0); changed < *rotations && !t.Failed() && round < 1000; round++ {
 		if err := flag.Set("rapid.seed", strconv.FormatUint(seed+round, 10)); err != nil {
 			t.Fatal(err)
@@ -39,10 +39,11 @@ func TestAnySequenceKeepsThePromise(t *testing.T) {
 				"reapply": s.reapply, "secret": s.secret, "use": s.use, "scale": s.scale,
 				"operate": s.loadAndOperate, "operate skewed": s.operateSkewed, "": s.check,
 			})
-			changed, histories = changed+s.changes, histories+1
+			changed, histories, judged = changed+s.changes, histories+1, judged+s.judged
 		})
 	}
-	t.Logf("%d rotations in %d histories, seed %d: none refused too early, accepted too late, or resurrected", changed, histories, seed)
+	t.Logf("%d rotations in %d histories, seed %d, %d looks at a receiver: none refused too early, accepted too late, or resurrected",
+		changed, histories, seed, judged)
 	if changed < *rotations {
 		t.Errorf("%d rotations, want %d", changed, *rotations)
 	}

@@ -20,6 +20,8 @@ type asked struct {
 	secret   string
 	recorded rotation.Recorded
 	reason   string
+	// changes is how often the secret had changed when the status last changed.
+	changes int
 	// seen is what the Secret resolves to, if it is not usable.
 	seen rotation.Secret
 }
@@ -31,6 +33,10 @@ type simulation struct {
 	ring      *keyring.Keyring
 	rotations []*asked
 	receivers []rotation.Receiver
+	// views are what the receivers see, each of its own: one for each of receivers.
+	views []view
+	// judged is how often one was compared with the model.
+	judged    int
 	suspended bool
 	made      int
 	changes   int
@@ -41,10 +47,11 @@ type simulation struct {
 
 func newSimulation(t *rapid.T) *simulation {
 	s := &simulation{T: t, now: t0, ring: adopted(t), receivers: make([]rotation.Receiver, 3)}
-	s.model = model{current: "alpha", former: map[string]*demotion{}, revoked: map[string]bool{}, done: map[string][]string{}}
+	s.model = model{current: "alpha", former: map[string]*demotion{}, revoked: map[string]bool{}, done: map[string][]string{}, told: map[string]bool{"alpha": true}}
 	s.skew = rapid.SampledFrom([]time.Duration{0, skew}).Draw(t, "skew")
 	s.model.doubt = 2 * s.skew
 	for i := range s.receivers {
+		s.views = append(s.views, s.newView())
 		s.receivers[i].Ready = true
 		s.load(i)
 	}
@@ -57,6 +64,7 @@ func (s *simulation) load(i int) {
 		known[e.Fingerprint] = s.receivers[i].LastUsed[e.Fingerprint]
 	}
 	s.receivers[i] = rotation.Receiver{Ready: s.receivers[i].Ready, Answered: true, Revision: s.ring.Revision, LastUsed: known}
+	s.views[i].ring, s.views[i].stale = s.ring, time.Time{}
 }
 
 // everywhere says whether every ready receiver has the revision.
@@ -120,10 +128,10 @@ func (s *simulation) use(*rapid.T) {
 func (s *simulation) scale(*rapid.T) {
 	what := rapid.IntRange(0, 2).Draw(s.T, "scale")
 	if what > 0 && len(s.receivers) > 1 {
-		s.receivers = s.receivers[1:]
+		s.receivers, s.views = s.receivers[1:], s.views[1:]
 	}
 	if what < 2 && len(s.receivers) < 5 {
-		s.receivers = append(s.receivers, rotation.Receiver{Ready: true})
+		s.receivers, s.views = append(s.receivers, rotation.Receiver{Ready: true}), append(s.views, s.newView())
 		s.load(len(s.receivers) - 1)
 	}
 }
@@ -177,11 +185,21 @@ func (s *simulation) receive(*rapid.T) {
 	i := rapid.IntRange(0, len(s.receivers)-1).Draw(s.T, "receiver")
 	switch rapid.IntRange(0, 4).Draw(s.T, "what") {
 	case 0:
-		s.receivers[i].Ready = !s.receivers[i].Ready
+		// One that comes back has loaded what there is: its readiness asks for a keyring, and kubelets go on projecting.
+		if s.receivers[i].Ready {
+			s.receivers[i].Ready = false
+		} else if !s.views[i].stuck {
+			s.load(i)
+			s.receivers[i].Ready = true
+		}
 	case 1:
 		s.receivers[i].Answered = !s.receivers[i].Answered
+	case 2:
+		s.views[i].stuck = !s.views[i].stuck
 	default:
-		s.load(i)
+		if !s.views[i].stuck {
+			s.load(i)
+		}
 	}
 }
 
@@ -189,12 +207,13 @@ func (s *simulation) wait(*rapid.T) {
 	s.now = s.now.Add(rapid.SampledFrom([]time.Duration{
 		time.Second, time.Minute, 20 * time.Minute, time.Hour, 12 * time.Hour, 72 * time.Hour,
 	}).Draw(s.T, "wait"))
+	s.project()
 }
 
 // loadAndOperate is the usual thing: receivers see the keyring, then the operator looks.
 func (s *simulation) loadAndOperate(*rapid.T) {
 	for i := range s.receivers {
-		s.receivers[i].Ready = true
+		s.receivers[i].Ready, s.views[i].stuck = true, false
 		s.load(i)
 	}
 	s.operate(0, true)
@@ -233,7 +252,9 @@ func (s *simulation) operate(off time.Duration, survives bool) {
 	for _, a := range s.rotations {
 		alive = append(alive, a.spec.UID)
 	}
-	s.ring, _ = rotation.Sweep(now, s.ring, alive)
+	if swept, _ := rotation.Sweep(now, s.ring, alive); swept != s.ring {
+		s.put(swept)
+	}
 	for _, e := range s.ring.Previous {
 		if !e.AcceptedAt(now) {
 			s.Fatalf("an expired secret is still in the keyring after everybody has looked: %v", e)
@@ -266,6 +287,9 @@ func (s *simulation) look(a *asked, now time.Time, survives bool) rotation.Decis
 		s.model.looked(a, now, s.everywhere)
 	}
 	if survives || d.Keyring == nil {
+		if a.recorded.Completion.IsZero() {
+			a.changes = s.changes
+		}
 		a.recorded, a.reason = recorded(d), d.Reason
 		seen.Keyring, seen.Recorded = s.ring, a.recorded
 		if again := rotation.Plan(now, a.spec, seen); again.Keyring != nil || again.State != d.State {
@@ -278,7 +302,7 @@ func (s *simulation) look(a *asked, now time.Time, survives bool) rotation.Decis
 // write puts a decided keyring in place, and tells the model what is new in it.
 func (s *simulation) write(a *asked, d rotation.Decision, now time.Time) {
 	was := s.ring
-	s.ring = d.Keyring
+	s.put(d.Keyring)
 	if s.ring.Revision <= was.Revision {
 		s.Fatalf("revision %d after %d", s.ring.Revision, was.Revision)
 	}
@@ -356,6 +380,7 @@ func (s *simulation) check(*rapid.T) {
 			s.Fatalf("%s is accepted after its overlap: %+v", name, d)
 		}
 	}
+	s.judgeReceivers()
 	if len(s.ring.Previous) > keyring.MaxPrevious {
 		s.Fatalf("%d former secrets", len(s.ring.Previous))
 	}
