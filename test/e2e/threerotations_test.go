@@ -226,5 +226,5 @@ func nowhere(t *testing.T, endpoint string, secrets map[string]string) {
 	if len(canary.Find([]canary.Place{{Name: "the keyring", Text: keyring}}, values)) == 0 {
 		t.Error("the search does not find the current secret in the keyring")
 	}
-	t.Logf("%d secrets are in none of %d places", len(values), len(places))
+	t.Logf("looked for %d secrets in %d places", len(values), len(places))
 }
