@@ -49,7 +49,7 @@ func (s *latency) round(ctx context.Context, b *bench, i int) error {
 		return err
 	}
 	rate := min(b.peak, b.peakSingle) / 2
-	for range 3 {
+	for range tries {
 		r, fault, err := b.take(ctx, i, s.turns(b, rate, b.turn()))
 		if err != nil {
 			return err
@@ -62,7 +62,9 @@ func (s *latency) round(ctx context.Context, b *bench, i int) error {
 			s.half, s.rates = append(s.half, r), append(s.rates, rate)
 			return nil
 		}
-		b.discard(i, fault)
+		if again, err := b.discard(ctx, i, fault); err != nil || !again {
+			return err
+		}
 	}
 	return nil
 }

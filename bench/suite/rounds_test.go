@@ -49,25 +49,30 @@ func TestASteadyTrendFavorsNobody(t *testing.T) {
 	}
 }
 
-func TestADisturbedRoundIsMadeOnceMore(t *testing.T) {
+func TestADisturbedRoundIsBegunAgain(t *testing.T) {
 	for _, c := range []struct {
-		name              string
+		name   string
+		budget time.Duration
+		// others in each turn; a round has two.
 		others            []float64
 		counted, discards int
 	}{
-		{"quiet", []float64{0.1}, 1, 0},
-		{"disturbed once", []float64{0.5, 0.1}, 1, 1},
-		{"disturbed twice", []float64{0.5, 0.5}, 0, 2},
+		{"quiet", time.Hour, []float64{0.1, 0.1}, 1, 0},
+		{"disturbed in its first turn", time.Hour, []float64{0.5, 0.1, 0.1}, 1, 1},
+		{"disturbed in its second turn", time.Hour, []float64{0.1, 0.5, 0.1, 0.1}, 1, 1},
+		{"disturbed always", time.Hour, []float64{0.5, 0.5, 0.5, 0.5}, 0, 4},
+		{"disturbed when there is no time left", 0, []float64{0.5}, 0, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := &bench{log: io.Discard, options: options{maxOthers: 0.2, maxSteal: 0.05}}
+			b := &bench{log: io.Discard, started: time.Now(), options: options{maxOthers: 0.2, maxSteal: 0.05, budget: c.budget}}
 			turn := 0
 			var rounds []round
-			err := b.add(t.Context(), &rounds, 0, []contestant{{"x", func(context.Context, int) (sample, error) {
+			x := contestant{"x", func(context.Context, int) (sample, error) {
 				s := sample{rate: 1, others: c.others[turn]}
 				turn++
 				return s, nil
-			}}})
+			}}
+			err := b.add(t.Context(), &rounds, 0, []contestant{x, x})
 			if err != nil || len(rounds) != c.counted || b.discarded != c.discards || turn != len(c.others) {
 				t.Errorf("%d counted, %d discarded, %d turns, %v", len(rounds), b.discarded, turn, err)
 			}

@@ -29,6 +29,7 @@ type options struct {
 	measure        time.Duration
 	warmup         time.Duration
 	budget         time.Duration
+	pause          time.Duration
 	retained       int
 	maxSteal       float64
 	maxOthers      float64
@@ -98,6 +99,7 @@ func Main(ctx context.Context, args []string) error {
 	flags.IntVar(&o.retained, "retained", 1_000_000, "how many claims are there for growth")
 	flags.Float64Var(&o.maxSteal, "max-steal", 0.05, "part of the time stolen by the hypervisor from which a round is discarded")
 	flags.Float64Var(&o.maxOthers, "max-others", 0.2, "part of the time spent on other programs from which a round is discarded")
+	flags.DurationVar(&o.pause, "pause", 5*time.Second, "how long to wait when a round was discarded")
 	flags.BoolVar(&o.strict, "strict", false, "fail if a goal is missed")
 	flags.StringVar(&o.only, "only", "", "sections to run, separated by commas (default all: "+strings.Join(names(), ",")+")")
 	flags.StringVar(&o.document, "document", "", "document to write; only after a whole run, long enough to say something")
