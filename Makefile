@@ -94,8 +94,11 @@ fuzz: ## Run every fuzz target for a few seconds: FUZZTIME (5) each, FUZZBUDGET 
 	hack/fuzz.sh
 
 .PHONY: faults
-faults: postgres ## Kill, cut and stop receivers and Postgres while providers send. FAULTS_TIER=nightly: ten times as much.
+faults: postgres ## Kill, cut and stop receivers, Postgres and the operator while providers send and rotate. FAULTS_TIER=nightly: ten times the deliveries.
 	go test -tags faults -count 1 -timeout $(FAULTS_TIMEOUT) -v ./test/faults/...
+	assets="$$($(CLUSTER_TOOL) envtest-bins)"; \
+	export KUBEBUILDER_ASSETS="$$assets"; \
+	go test -tags faults -count 1 -p 1 -timeout 20m -v ./test/crash ./test/rotation
 
 .PHONY: hostile
 hostile: postgres ## Flood a receiver with endless bodies, slow connections and forgeries while a good provider sends.
