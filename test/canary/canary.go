@@ -42,16 +42,10 @@ func Find(places []Place, secrets []string) []string {
 // forms are the ways in which a secret may be written somewhere, as a whole or inside something longer; base64 also of
 // what holds it as base64 already, as a Secret holds the keyring.
 func forms(secret string) map[string]string {
-	plain := new(strings.Builder)
-	encoder := json.NewEncoder(plain)
-	encoder.SetEscapeHTML(false)
-	// Strings can always be encoded.
-	_ = encoder.Encode(secret)
-	escaped, _ := json.Marshal(secret)
-	twice, _ := json.Marshal(string(escaped))
+	escaped := inJSON(secret, true)
 	out := map[string]string{
-		"raw": secret, "JSON": strings.Trim(string(escaped), `"`), "JSON twice": strings.Trim(string(twice), `"\`),
-		"JSON without HTML": strings.Trim(plain.String(), "\"\n"), "quoted": strings.Trim(fmt.Sprintf("%q", secret), `"`),
+		"raw": secret, "JSON": strings.Trim(escaped, `"`), "JSON twice": strings.Trim(inJSON(escaped, true), `"\`),
+		"JSON without HTML": strings.Trim(inJSON(secret, false), `"`), "quoted": strings.Trim(fmt.Sprintf("%q", secret), `"`),
 		"URL query": url.QueryEscape(secret), "URL path": url.PathEscape(secret),
 		"hex": hex.EncodeToString([]byte(secret)), "HEX": strings.ToUpper(hex.EncodeToString([]byte(secret))),
 		"bytes": strings.Trim(fmt.Sprint([]byte(secret)), "[]"),
@@ -63,6 +57,18 @@ func forms(secret string) map[string]string {
 		}
 	}
 	return out
+}
+
+// inJSON is a text as JSON has it, with or without what is dangerous in HTML.
+func inJSON(text string, escapeHTML bool) string {
+	out := new(strings.Builder)
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(escapeHTML)
+	if err := encoder.Encode(text); err != nil {
+		// Strings can always be encoded.
+		return text
+	}
+	return strings.TrimSuffix(out.String(), "\n")
 }
 
 // inBase64 is what a text is in base64, whatever stands before and behind it: there it begins at one of three places, and

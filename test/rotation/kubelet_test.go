@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -85,7 +84,7 @@ type kubelet struct {
 func (k *kubelet) run(ctx context.Context, seed uint64) error {
 	failed := make(chan error, 2)
 	for i, sync := range []func(context.Context) error{k.syncKeyring, k.syncSource} {
-		random := rand.New(rand.NewPCG(seed, uint64(i)))
+		random := dice(seed, uint64(i))
 		go func() {
 			for pause(ctx, time.Duration(random.Int64N(int64(projection)))) {
 				if err := sync(ctx); err != nil && ctx.Err() == nil {

@@ -42,9 +42,14 @@ var behaviors = []scheme.Rotation{
 	scheme.RotationBoth, scheme.RotationLagging, scheme.RotationOldEventsKeepOld, scheme.RotationImmediate,
 }
 
+// dice fall the same again for the same seed and purpose.
+func dice(seed, purpose uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, purpose)) //nolint:gosec // It must be repeatable, and needs no secrecy.
+}
+
 // newPlan returns so many rotations; the same seed gives the same.
 func newPlan(seed uint64, rotations int) []step {
-	random := rand.New(rand.NewPCG(seed, 0))
+	random := dice(seed, 0)
 	steps := make([]step, rotations)
 	open := 0
 	for i := range steps {
@@ -69,5 +74,5 @@ func newPlan(seed uint64, rotations int) []step {
 
 // secretOf is the secret that a step brings; the seed makes those of two runs different.
 func secretOf(shop string, seed uint64, number int) string {
-	return fmt.Sprintf("%s/secret+%d&n=%d<%016x>", shop, seed, number, rand.New(rand.NewPCG(seed, uint64(number)+1)).Uint64())
+	return fmt.Sprintf("%s/secret+%d&n=%d<%016x>", shop, seed, number, dice(seed, uint64(number)+1).Uint64())
 }

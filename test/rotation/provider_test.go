@@ -54,7 +54,7 @@ func newProvider(s *shop, secret string, seed uint64) *provider {
 	transport := &http.Transport{MaxIdleConnsPerHost: crowd}
 	s.Cleanup(transport.CloseIdleConnections)
 	return &provider{
-		shop: s, current: secret, behavior: scheme.RotationImmediate, random: rand.New(rand.NewPCG(seed, 7)),
+		shop: s, current: secret, behavior: scheme.RotationImmediate, random: dice(seed, 7),
 		client: &http.Client{Transport: transport, Timeout: 10 * time.Second}, complaints: make(chan string, 20),
 	}
 }
@@ -95,12 +95,13 @@ func (p *provider) next(now time.Time) request {
 		case scheme.RotationBoth:
 			r.secrets = []string{p.current, p.former}
 		case scheme.RotationLagging:
-			lane := time.Duration(p.random.IntN(lanes) + 1)
-			r.old = now.Before(p.since.Add(p.until.Sub(p.since) * lane / lanes))
+			share := float64(p.random.IntN(lanes)+1) / lanes
+			r.old = now.Before(p.since.Add(time.Duration(share * float64(p.until.Sub(p.since)))))
 		case scheme.RotationOldEventsKeepOld:
 			if r.old = p.random.IntN(3) == 0 && len(p.events) > 0; r.old {
 				r.event = p.events[p.random.IntN(len(p.events))]
 			}
+		case scheme.RotationImmediate:
 		}
 	} else {
 		p.events = append(p.events, r.event)

@@ -9,7 +9,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -42,7 +41,7 @@ func TestRotation(t *testing.T) {
 func rotateUnderTraffic(t *testing.T) {
 	seed := *seedFlag
 	if seed == 0 {
-		seed = rand.Uint64N(1_000_000) + 1
+		seed = dice(uint64(time.Now().UnixNano()), 0).Uint64N(1_000_000) + 1
 	}
 	t.Logf("seed %d: replay with -run TestRotation/UnderTraffic -args -seed %d", seed, seed)
 	runs := make([]*run, *shops)

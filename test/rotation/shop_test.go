@@ -7,7 +7,6 @@ package rotation
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -26,7 +25,6 @@ import (
 
 	"github.com/hookonce/hookonce/api/v1alpha1"
 	"github.com/hookonce/hookonce/internal/controlplane"
-	"github.com/hookonce/hookonce/internal/keyring"
 	"github.com/hookonce/hookonce/internal/receiverconfig"
 	"github.com/hookonce/hookonce/internal/receiverstatus"
 	"github.com/hookonce/hookonce/internal/render"
@@ -194,18 +192,6 @@ func (s *shop) pod(number int, r *replica) {
 	must(s.T, s.api.Status().Update(s.Context(), pod))
 }
 
-// ring is the keyring as it is in the cluster.
-func (s *shop) ring() *keyring.Keyring {
-	s.Helper()
-	secret := &corev1.Secret{}
-	if !s.get(render.NamesOf(s.name).Keyring, secret) {
-		s.Fatal("the keyring is gone")
-	}
-	ring, err := keyring.Parse(secret.Data[keyring.FileName])
-	must(s.T, err)
-	return ring
-}
-
 // read asks the private port.
 func (r *replica) read(path string) (int, string) {
 	target := url.URL{Scheme: "http", Host: r.private, Path: path}
@@ -219,17 +205,6 @@ func (r *replica) read(path string) (int, string) {
 		return 0, err.Error()
 	}
 	return response.StatusCode, text.String()
-}
-
-// status is the document at /status.
-func (r *replica) status(t *testing.T) receiverstatus.Status {
-	t.Helper()
-	response, err := http.Get("http://" + r.private + receiverstatus.Path)
-	must(t, err)
-	defer response.Body.Close()
-	var status receiverstatus.Status
-	must(t, json.NewDecoder(response.Body).Decode(&status))
-	return status
 }
 
 // freeAddress is an address on loopback that nobody listens on.
