@@ -56,7 +56,10 @@ var (
 	internal      = &refusal{status: http.StatusServiceUnavailable, cause: "internal", retryAfter: retryLater}
 )
 
-// refuse answers with the cause. Causes are fixed words, so that nothing of the request comes back.
+// body has the cause, a fixed word, so that nothing of the request comes back.
+func (r *refusal) body() []byte { return []byte(`{"error":"` + r.cause + `"}`) }
+
+// refuse answers with the cause.
 func (x *exchange) refuse(r *refusal) {
 	x.outcome.Cause = r.cause
 	if r.rejected {
@@ -68,7 +71,7 @@ func (x *exchange) refuse(r *refusal) {
 	if r.retryAfter > 0 {
 		x.w.Header().Set("Retry-After", strconv.Itoa(int(r.retryAfter/time.Second)))
 	}
-	x.answer(r.status, []byte(`{"error":"`+r.cause+`"}`))
+	x.answer(r.status, r.body())
 }
 
 // The values of headers that are the same in every answer. They are shared, and never changed.

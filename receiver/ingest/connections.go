@@ -21,8 +21,9 @@ const patience = 100 * time.Millisecond
 // connections and send nothing, or little, keep nobody out. If all are at work, or have not been there for long, the next one
 // waits.
 type Connections struct {
-	most int
-	room *room
+	most    int
+	handler *Handler
+	room    *room
 
 	mu    sync.Mutex
 	ended sync.Cond
@@ -33,7 +34,7 @@ type Connections struct {
 
 // NewConnections returns the bound for the connections of a handler; most is positive.
 func NewConnections(most int, handler *Handler) *Connections {
-	c := &Connections{most: most, room: &handler.room}
+	c := &Connections{most: most, handler: handler, room: &handler.room}
 	c.ended.L = &c.mu
 	return c
 }
@@ -99,6 +100,8 @@ type boundConn struct {
 
 	// unwatched says that the server is about to watch the connection while its request is answered.
 	unwatched atomic.Bool
+	// idle says that the next bytes begin a request, and not the first one.
+	idle atomic.Bool
 }
 
 // Read reads. While a request is answered the server watches for the end of its connection, with a read of one byte in a
@@ -108,7 +111,15 @@ func (b *boundConn) Read(p []byte) (int, error) {
 	if len(p) == 1 && b.unwatched.CompareAndSwap(true, false) {
 		return 0, nil
 	}
-	return b.Conn.Read(p)
+	for {
+		n, err := b.Conn.Read(p)
+		if err != nil || !b.idle.Load() || !b.connections.handler.gate.shut.Load() {
+			return n, err
+		}
+		if away, err := b.turnAway(p[:n]); !away || err != nil {
+			return n, err
+		}
+	}
 }
 
 // Close gives the place back.
@@ -187,6 +198,7 @@ func (c *Connections) leave(b *boundConn) {
 // moved is told by the server: a connection is active from the end of a request's headers to the end of its answer.
 func (c *Connections) moved(b *boundConn, state http.ConnState) {
 	b.unwatched.Store(state == http.StateActive)
+	b.idle.Store(state == http.StateIdle)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if b.closed {

@@ -7,18 +7,19 @@ import (
 	"container/list"
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 const (
 	// tolerable is how long it may take from a verified request to its answer, as far as can be told when it comes. A provider
 	// that is told at once to come back is better off than one that is kept on the line and then answered late.
-	tolerable = 150 * time.Millisecond
+	tolerable = 100 * time.Millisecond
 	// aimed is how long a request may keep its place on average before there are fewer places. More of them than the database
 	// can use only make each request take longer.
 	aimed = 100 * time.Millisecond
-	// longest is how long it may be if fewer places would not make it shorter.
-	longest = 4 * aimed
+	// slowest is what a request counts as, at most, when others are told how long they would wait.
+	slowest = 8 * aimed
 	// fewest is the part of all places that there always are: one in so many. Some requests are slow for reasons of their own.
 	fewest = 16
 	// smoothing is how many requests it takes to forget how long others kept their places.
@@ -31,6 +32,9 @@ type gate struct {
 	wait        time.Duration
 	least, most int64
 	mostWaiting int
+
+	// shut says that a request that came now would be turned away. Who only looks at it takes nothing.
+	shut atomic.Bool
 
 	mu           sync.Mutex
 	limit, taken int64
@@ -61,16 +65,18 @@ func (g *gate) enter(ctx context.Context) (entered, waited bool) {
 	g.mu.Lock()
 	if g.taken < g.limit && g.waiting.Len() == 0 {
 		g.take()
+		g.look()
 		g.mu.Unlock()
 		return true, false
 	}
 	g.crowded = true
-	if before := g.waiting.Len(); before >= g.mostWaiting || g.expected(before) > tolerable {
+	if g.inVain() {
 		g.mu.Unlock()
 		return false, false
 	}
 	given := make(chan struct{})
 	place := g.waiting.PushBack(given)
+	g.look()
 	g.mu.Unlock()
 	timer := time.NewTimer(g.wait)
 	defer timer.Stop()
@@ -88,6 +94,20 @@ func (g *gate) take() {
 	g.peak = max(g.peak, g.taken)
 }
 
+// look shuts the gate, or opens it.
+func (g *gate) look() {
+	shut := (g.taken >= g.limit || g.waiting.Len() > 0) && g.inVain()
+	if g.crowded = g.crowded || shut; shut != g.shut.Load() {
+		g.shut.Store(shut)
+	}
+}
+
+// inVain says whether one more would wait in vain.
+func (g *gate) inVain() bool {
+	before := g.waiting.Len()
+	return before >= g.mostWaiting || g.expected(before) > tolerable
+}
+
 // expected is the time until the answer to a request with so many before it. So many places as there are become free, one
 // after the other, while one request keeps its own.
 func (g *gate) expected(before int) time.Duration {
@@ -103,6 +123,7 @@ func (g *gate) giveUp(place *list.Element, given chan struct{}) bool {
 		return true
 	default:
 		g.waiting.Remove(place)
+		g.look()
 		return false
 	}
 }
@@ -114,20 +135,16 @@ func (g *gate) leave(kept time.Duration, counts bool) {
 	defer g.mu.Unlock()
 	g.taken--
 	if counts {
-		kept = min(kept, 2*longest)
-		g.kept += (kept - g.kept) / smoothing
+		g.kept += (min(kept, slowest) - g.kept) / smoothing
 		g.adapt(kept)
 	}
-	for g.taken < g.limit {
-		next := g.waiting.Front()
-		if next == nil {
-			return
-		}
+	for next := g.waiting.Front(); next != nil && g.taken < g.limit; next = g.waiting.Front() {
 		g.take()
 		if given, ok := g.waiting.Remove(next).(chan struct{}); ok {
 			close(given)
 		}
 	}
+	g.look()
 }
 
 // adapt changes the limit after about as many requests as there are at once: if places are kept for too long, in proportion
@@ -141,7 +158,7 @@ func (g *gate) adapt(kept time.Duration) {
 	}
 	average, used := g.spent/time.Duration(max(g.window, 1)), min(g.limit, g.peak)
 	g.learn(average)
-	within, before := max(aimed, min(2*g.alone, longest)), g.limit
+	within, before := max(aimed, 2*g.alone), g.limit
 	switch {
 	case average > within && used > g.least:
 		g.limit = max(min(used*int64(within)/int64(average), used-used/4), g.least)
@@ -159,8 +176,9 @@ func (g *gate) adapt(kept time.Duration) {
 }
 
 // learn looks at what fewer places have changed. If requests did not keep them for less time, by half as much at least as
-// there were fewer, then they do not wait for each other: the database is slow however many there are, as when each commit
-// takes long, and fewer of them at once only are fewer in all. That is forgotten bit by bit, and so tried again.
+// there were fewer, then fewer were answered each second: they do not wait for each other, but all of them for something else,
+// as when each commit takes long, or the processor has other things to do. Then so many places as before are given again.
+// That is forgotten bit by bit, and so tried again.
 func (g *gate) learn(average time.Duration) {
 	g.alone -= g.alone / 8
 	if b := g.before; g.crowded && b.limit > g.limit {

@@ -36,11 +36,11 @@ func TestNobodyWaitsInVain(t *testing.T) {
 	}{
 		{0, 9, true},
 		{0, 10, false},
-		{30 * time.Millisecond, 8, true},
-		{30 * time.Millisecond, 9, false},
-		{100 * time.Millisecond, 1, true},
-		{100 * time.Millisecond, 2, false},
-		{151 * time.Millisecond, 0, false},
+		{20 * time.Millisecond, 8, true},
+		{20 * time.Millisecond, 9, false},
+		{50 * time.Millisecond, 2, true},
+		{50 * time.Millisecond, 3, false},
+		{101 * time.Millisecond, 0, false},
 	} {
 		g := newGate(2, 10, time.Millisecond)
 		g.kept = test.kept
@@ -48,6 +48,10 @@ func TestNobodyWaitsInVain(t *testing.T) {
 		g.enter(t.Context())
 		for range test.before {
 			g.waiting.PushBack(make(chan struct{}))
+		}
+		g.look()
+		if g.shut.Load() == test.waits {
+			t.Errorf("%+v: shut %t", test, !test.waits)
 		}
 		if _, waited := g.enter(t.Context()); waited != test.waits {
 			t.Errorf("%+v: waits %t", test, waited)
@@ -76,7 +80,7 @@ func TestPlacesFollowTheDatabase(t *testing.T) {
 		{100 * time.Microsecond, true, 256, 256},
 		{time.Millisecond, true, 70, 110},
 		{time.Second, false, 70, 110},
-		{time.Second, true, 16, 16},
+		{20 * time.Millisecond, true, 16, 16},
 		{100 * time.Microsecond, true, 256, 256},
 	} {
 		serve(step.each, step.counts)
@@ -89,7 +93,7 @@ func TestPlacesFollowTheDatabase(t *testing.T) {
 // TestPlacesOfASlowDatabase: where each commit takes long, for one request as for many, fewer places would only be fewer
 // answers. To find that out now and then may cost a fifth of them.
 func TestPlacesOfASlowDatabase(t *testing.T) {
-	for _, commit := range []time.Duration{100 * time.Millisecond, 200 * time.Millisecond, 250 * time.Millisecond} {
+	for _, commit := range []time.Duration{100 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond, 3 * time.Second} {
 		g := newGate(256, 1024, time.Second)
 		rounds, answers := 5000, 0
 		for range rounds {
@@ -106,6 +110,27 @@ func TestPlacesOfASlowDatabase(t *testing.T) {
 		if least := rounds * 256 * 4 / 5; answers < least {
 			t.Errorf("with commits of %v: %d answers, want %d", commit, answers, least)
 		}
+	}
+}
+
+// TestTheGateOpens: it is shut while one more would wait in vain, and whoever only looks at it takes nothing.
+func TestTheGateOpens(t *testing.T) {
+	g := newGate(2, 0, time.Millisecond)
+	for taken, shut := range []bool{false, false, true} {
+		if g.shut.Load() != shut {
+			t.Errorf("with %d of 2 places taken: shut %t", taken, !shut)
+		}
+		if entered, _ := g.enter(t.Context()); entered == shut {
+			t.Errorf("with %d of 2 places taken: entered %t", taken, !shut)
+		}
+	}
+	g.leave(0, true)
+	if g.shut.Load() || g.taken != 1 {
+		t.Errorf("with a free place: shut %t, %d taken", g.shut.Load(), g.taken)
+	}
+	g.enter(t.Context())
+	if g.mostWaiting = 1; g.giveUp(g.waiting.PushBack(make(chan struct{})), make(chan struct{})) || g.shut.Load() {
+		t.Error("shut, with room to wait")
 	}
 }
 

@@ -118,8 +118,8 @@ type Options struct {
 	// first of each request. 0 means DefaultMaxInFlight.
 	MaxInFlight int64
 	// MaxWaiting bounds the verified requests that wait until others have been recorded, with bodies that count as held. Fewer
-	// wait if recording takes so long that they would do so in vain; beyond that the answer is 503 at once. 0 means
-	// DefaultMaxWaiting.
+	// wait if recording takes so long that they would do so in vain; beyond that the answer is 503 at once, before the body is
+	// read and the signature verified. 0 means DefaultMaxWaiting.
 	MaxWaiting int64
 	// MaxWait is how long they wait, should it take longer than expected, before the answer is 503. 0 means DefaultMaxWait.
 	MaxWait time.Duration
@@ -215,6 +215,10 @@ func (x *exchange) serve(ctx context.Context) {
 	}
 	if x.r.Method != http.MethodPost {
 		x.challenge()
+		return
+	}
+	if x.handler.gate.shut.Load() {
+		x.turnAway()
 		return
 	}
 	if refused := x.readBody(); refused != nil {

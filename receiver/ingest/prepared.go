@@ -23,6 +23,8 @@ type prepared struct {
 	from *Settings
 	// plainPath says that the path is written without escapes.
 	plainPath bool
+	// requestLine is what a delivery begins with, if it is sent in the usual way; empty if there is none.
+	requestLine []byte
 	// allow are the methods that are served.
 	allow string
 	// signature and alias are the canonical names of the header that must be there; empty if there is none.
@@ -60,6 +62,9 @@ func (h *Handler) prepare(s *Settings) *prepared {
 		}
 	}
 	p.plainPath = (&url.URL{Path: p.Path}).EscapedPath() == p.Path
+	if p.plainPath && p.Path != "" {
+		p.requestLine = []byte(http.MethodPost + " " + p.Path + " HTTP/1.1\r\n")
+	}
 	methods := []string{http.MethodPost}
 	if h.options.Methods != nil {
 		methods = append(methods, slices.DeleteFunc(slices.Clone(h.options.Methods(p.Scheme)), isPost)...)
