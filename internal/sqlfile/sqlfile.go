@@ -9,12 +9,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 )
 
 // written is how the files name the schema.
-var written = regexp.MustCompile(`\bhookonce\.`)
+const written = "hookonce."
 
 // maxNameBytes is how long the server lets a name be.
 const maxNameBytes = 63
@@ -69,7 +68,31 @@ func Load(files fs.FS, pattern, schema string) (map[string]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read statement: %w", err)
 		}
-		statements[strings.TrimSuffix(path.Base(name), ".sql")] = written.ReplaceAllLiteralString(string(text), quoted+".")
+		statements[strings.TrimSuffix(path.Base(name), ".sql")] = inSchema(string(text), quoted+".")
 	}
 	return statements, nil
+}
+
+// inSchema puts the schema in place of written, wherever that is not the end of a longer name. It is no regular expression:
+// those took 150 KiB for the statements of a ledger, and their buffers stayed.
+func inSchema(text, schema string) string {
+	var statement strings.Builder
+	statement.Grow(len(text) + len(schema))
+	for {
+		before, after, found := strings.Cut(text, written)
+		statement.WriteString(before)
+		switch {
+		case !found:
+			return statement.String()
+		case before != "" && inName(before[len(before)-1]):
+			statement.WriteString(written)
+		default:
+			statement.WriteString(schema)
+		}
+		text = after
+	}
+}
+
+func inName(c byte) bool {
+	return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
 }

@@ -23,6 +23,28 @@ func TestLoadPutsTheQuotedSchemaInPlace(t *testing.T) {
 	}
 }
 
+func TestTheSchemaIsReplacedWhereItIsAWholeName(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                 "",
+		"hookonce.a":                       `"s".a`,
+		"(hookonce.a,hookonce.b)":          `("s".a,"s".b)`,
+		"hookonce.hookonce.a":              `"s"."s".a`,
+		"hookonce":                         "hookonce",
+		"xhookonce.a Xhookonce.a":          "xhookonce.a Xhookonce.a",
+		"_hookonce.a 9hookonce.a":          "_hookonce.a 9hookonce.a",
+		"xhookonce.hookonce.a":             `xhookonce."s".a`,
+		"Hookonce.a hookonce .a hookonce,": "Hookonce.a hookonce .a hookonce,",
+		`"hookonce.a" $1::hookonce.t`:      `""s".a" $1::"s".t`,
+		"é hookonce.a éhookonce.a":         `é "s".a é"s".a`,
+		"SELECT\n\thookonce.a\n":           "SELECT\n\t\"s\".a\n",
+	} {
+		got, err := sqlfile.Load(fstest.MapFS{"sql/one.sql": {Data: []byte(text)}}, "sql/*.sql", "s")
+		if err != nil || got["one"] != want {
+			t.Errorf("%q became %q, %v; want %q", text, got["one"], err, want)
+		}
+	}
+}
+
 func TestNamesThatCouldBreakOutOfTheirQuotesAreRefused(t *testing.T) {
 	for _, name := range []string{
 		"", "a.b", `a"b`, "a'b", "A", "a b", "1a", "a;drop schema b", "a\x00", "$1",

@@ -57,6 +57,14 @@ func TestConnectionsAreSetUp(t *testing.T) {
 		config.ValidateConnect == nil || config.RuntimeParams["application_name"] != "hookonce" {
 		t.Errorf("got %+v", config)
 	}
+	if config.StatementCacheCapacity != 0 || config.DescriptionCacheCapacity == 0 {
+		t.Errorf("%d statements and %d descriptions are kept, want none and some", config.StatementCacheCapacity,
+			config.DescriptionCacheCapacity)
+	}
+	prepared, err := database.Parse("postgres://db/orders?default_query_exec_mode=cache_statement", settings)
+	if err != nil || prepared.StatementCacheCapacity == 0 {
+		t.Errorf("got %+v, %v: who asks for prepared statements has a cache of them", prepared, err)
+	}
 	// What is for the pool is not for the server.
 	if _, sent := config.RuntimeParams["pool_max_conns"]; sent {
 		t.Error("pool_max_conns is sent to the server")

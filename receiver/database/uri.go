@@ -113,6 +113,10 @@ func harden(config *pgx.ConnConfig, uri string, s Settings) error {
 		// Named prepared statements do not survive a pooler in transaction mode; descriptions do.
 		config.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 	}
+	if config.DefaultQueryExecMode != pgx.QueryExecModeCacheStatement {
+		// A cache of prepared statements that nobody uses takes 27 KiB of each connection.
+		config.StatementCacheCapacity = 0
+	}
 	if config.ValidateConnect == nil {
 		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
