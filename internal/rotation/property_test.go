@@ -385,18 +385,3 @@ func (s *simulation) check(*rapid.T) {
 		s.Fatalf("%d former secrets", len(s.ring.Previous))
 	}
 }
-
-// acceptedAt says whether the keyring, as it is, accepts a secret at a time.
-func (s *simulation) acceptedAt(name string, t time.Time) bool {
-	return slices.ContainsFunc(s.ring.Accepted(t), func(e keyring.Entry) bool { return string(e.Secret) == name })
-}
-
-// endOf is the end of a secret's time as the keyring has it; now, if it is out of the keyring.
-func (s *simulation) endOf(name string) time.Time {
-	for _, e := range s.ring.Previous {
-		if string(e.Secret) == name {
-			return e.NotAfter
-		}
-	}
-	return s.now
-}

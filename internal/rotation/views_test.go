@@ -4,6 +4,7 @@
 package rotation_test
 
 import (
+	"slices"
 	"time"
 
 	"pgregory.net/rapid"
@@ -127,4 +128,19 @@ func (s *simulation) judgeFormer(i int) {
 			s.Fatalf("receiver %d accepts %s after its overlap: %+v, %+v", i, name, d, s.views[i])
 		}
 	}
+}
+
+// acceptedAt says whether the keyring, as it is, accepts a secret at a time.
+func (s *simulation) acceptedAt(name string, t time.Time) bool {
+	return slices.ContainsFunc(s.ring.Accepted(t), func(e keyring.Entry) bool { return string(e.Secret) == name })
+}
+
+// endOf is the end of a secret's time as the keyring has it; now, if it is out of the keyring.
+func (s *simulation) endOf(name string) time.Time {
+	for _, e := range s.ring.Previous {
+		if string(e.Secret) == name {
+			return e.NotAfter
+		}
+	}
+	return s.now
 }
