@@ -182,18 +182,27 @@ func TestWait(t *testing.T) {
 		not     string
 	}{
 		"Rotate": {
-			"rotate", []func(*v1alpha1.SecretRotation){nothing, condition(v1alpha1.ConditionPropagated)}, plugin.ExitOK,
-			[]string{"Propagating: Answer A", "Propagating: Answer B", "Propagated is True", "Let the provider sign"}, "--for=condition=Propagated",
+			"rotate",
+			[]func(*v1alpha1.SecretRotation){nothing, condition(v1alpha1.ConditionPropagated)},
+			plugin.ExitOK,
+			[]string{"Propagating: Answer A", "Propagating: Answer B", "Propagated is True", "Let the provider sign"},
+			"--for=condition=Propagated",
 		},
 		"Revoke": {
-			"revoke", []func(*v1alpha1.SecretRotation){
+			"revoke",
+			[]func(*v1alpha1.SecretRotation){
 				condition(v1alpha1.ConditionPropagated), condition(v1alpha1.ConditionPreviousRetired),
-			}, plugin.ExitOK,
-			[]string{"Propagating: Answer A", "PreviousRetired is True", "Let the provider sign with the new secret at once"}, "kubectl wait",
+			},
+			plugin.ExitOK,
+			[]string{"Propagating: Answer A", "PreviousRetired is True", "Let the provider sign with the new secret at once"},
+			"kubectl wait",
 		},
 		"Stalled": {
-			"rotate", []func(*v1alpha1.SecretRotation){condition(v1alpha1.ConditionStalled)}, plugin.ExitFailed,
-			[]string{"SecretRotation payments-next is Said: It is so"}, "Next:",
+			"rotate",
+			[]func(*v1alpha1.SecretRotation){condition(v1alpha1.ConditionStalled)},
+			plugin.ExitFailed,
+			[]string{"SecretRotation payments-next is Said: It is so"},
+			"Next:",
 		},
 		"Superseded": {
 			"rotate", []func(*v1alpha1.SecretRotation){over}, plugin.ExitFailed, []string{"ended as Propagating without Propagated: Answer A"}, "Next:",

@@ -54,22 +54,42 @@ func TestChecks(t *testing.T) {
 			func(s *shop) { s.put(s.adopted()); s.secret("next", beta) }, rotate, plugin.ExitOK,
 			[]string{"name: payments-next\n", "has the fingerprint", "key: secret", "set spec.verification.secretRef"},
 		},
-		"NoEndpoint": {func(*shop) {}, []string{"rotate", "refunds", "--secret", "next"}, plugin.ExitFailed,
-			[]string{"WebhookEndpoint refunds does not exist", "--namespace", "--local"}},
-		"OtherNamespace": {func(*shop) {}, append(rotate, "--context", "elsewhere"), plugin.ExitFailed,
-			[]string{"does not exist in namespace default"}},
-		"NoSecretYet": {func(s *shop) { s.put(s.adopted()) }, rotate, plugin.ExitOK,
-			[]string{"Secret next does not exist", "commit both together", "kind: SecretRotation"}},
-		"NoSecretToApply": {func(s *shop) { s.put(s.adopted()) }, append(rotate, "--apply"), plugin.ExitFailed,
-			[]string{"--secret", "Secret next does not exist", "create it"}},
-		"NoKeyToApply": {func(s *shop) { s.put(s.adopted()); s.secret("next", beta) },
-			[]string{"rotate", "payments", "--secret", "next/other", "--apply"}, plugin.ExitFailed, []string{"--secret", `no key "other"`}},
-		"Masked": {func(s *shop) { s.put(s.adopted()); s.secret("next", "****************") }, rotate, plugin.ExitFailed,
-			[]string{"--secret", "Secret next"}},
-		"SameBytes": {func(s *shop) { s.put(s.adopted()); s.secret("next", alpha) }, rotate, plugin.ExitFailed,
-			[]string{"--secret", "same bytes as the current secret", "fingerprint", "name another Secret"}},
-		"SameBytesRevoke": {func(s *shop) { s.put(s.adopted()); s.secret("next", alpha) }, revoke, plugin.ExitFailed,
-			[]string{"the current secret", "nothing to revoke", "--secret names the new secret"}},
+		"NoEndpoint": {
+			func(*shop) {},
+			[]string{"rotate", "refunds", "--secret", "next"},
+			plugin.ExitFailed,
+			[]string{"WebhookEndpoint refunds does not exist", "--namespace", "--local"},
+		},
+		"OtherNamespace": {
+			func(*shop) {}, append(rotate, "--context", "elsewhere"), plugin.ExitFailed,
+			[]string{"does not exist in namespace default"},
+		},
+		"NoSecretYet": {
+			func(s *shop) { s.put(s.adopted()) }, rotate, plugin.ExitOK,
+			[]string{"Secret next does not exist", "commit both together", "kind: SecretRotation"},
+		},
+		"NoSecretToApply": {
+			func(s *shop) { s.put(s.adopted()) }, append(rotate, "--apply"), plugin.ExitFailed,
+			[]string{"--secret", "Secret next does not exist", "create it"},
+		},
+		"NoKeyToApply": {
+			func(s *shop) { s.put(s.adopted()); s.secret("next", beta) },
+			[]string{"rotate", "payments", "--secret", "next/other", "--apply"},
+			plugin.ExitFailed,
+			[]string{"--secret", `no key "other"`},
+		},
+		"Masked": {
+			func(s *shop) { s.put(s.adopted()); s.secret("next", "****************") }, rotate, plugin.ExitFailed,
+			[]string{"--secret", "Secret next"},
+		},
+		"SameBytes": {
+			func(s *shop) { s.put(s.adopted()); s.secret("next", alpha) }, rotate, plugin.ExitFailed,
+			[]string{"--secret", "same bytes as the current secret", "fingerprint", "name another Secret"},
+		},
+		"SameBytesRevoke": {
+			func(s *shop) { s.put(s.adopted()); s.secret("next", alpha) }, revoke, plugin.ExitFailed,
+			[]string{"the current secret", "nothing to revoke", "--secret names the new secret"},
+		},
 		"Revoked": {revoked, rotate, plugin.ExitFailed, []string{"--secret", "revoked and stays refused"}},
 		"Former":  {former, rotate, plugin.ExitOK, []string{"becomes current again"}},
 		"FormerByName": {
@@ -79,8 +99,10 @@ func TestChecks(t *testing.T) {
 			}, rotate, plugin.ExitFailed, []string{"--name", "payments-next has made this secret current before"},
 		},
 		"FormerRevoke": {former, revoke, plugin.ExitFailed, []string{"--secret names the new one", "rotate, and then revoke"}},
-		"TooShort": {lagging, append(rotate, "--overlap", "30m"), plugin.ExitFailed,
-			[]string{"--overlap 30m is too short for scheme Shopify", "--overlap 1h or more", "use revoke"}},
+		"TooShort": {
+			lagging, append(rotate, "--overlap", "30m"), plugin.ExitFailed,
+			[]string{"--overlap 30m is too short for scheme Shopify", "--overlap 1h or more", "use revoke"},
+		},
 		"LongEnough":     {lagging, append(rotate, "--overlap", "1h"), plugin.ExitOK, nil},
 		"RevokeAnyway":   {lagging, revoke, plugin.ExitOK, []string{"revocation: Immediate"}},
 		"Suspended":      {suspended, rotate, plugin.ExitOK, []string{"is suspended"}},
@@ -105,8 +127,10 @@ func TestChecks(t *testing.T) {
 				s.done(by, "Completed")
 			}, rotate, plugin.ExitOK, []string{"is there already: Completed"},
 		},
-		"SecretInReason": {func(s *shop) { s.put(s.adopted()); s.secret("next", beta) }, append(rotate, "--reason", "was "+beta), plugin.ExitUsage,
-			[]string{"--reason contains the secret"}},
+		"SecretInReason": {
+			func(s *shop) { s.put(s.adopted()); s.secret("next", beta) }, append(rotate, "--reason", "was "+beta), plugin.ExitUsage,
+			[]string{"--reason contains the secret"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newShop(t)

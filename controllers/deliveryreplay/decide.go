@@ -61,7 +61,7 @@ func ended(spec *v1alpha1.DeliveryReplaySpec, progress *receiverstatus.Replay) d
 	case !finished:
 		return decision{
 			state:   v1alpha1.ReasonReplayDelivering,
-			message: fmt.Sprintf("All %d deliveries are back in the outbox; their attempts go on until they are delivered or have failed", progress.Sent),
+			message: fmt.Sprintf("All %d deliveries are back in the outbox; attempts go on until each is delivered or has failed", progress.Sent),
 		}
 	case progress.Failed > 0:
 		return decision{

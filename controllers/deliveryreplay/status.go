@@ -49,7 +49,8 @@ func (r *Reconciler) conclude(p *pass, c *reconcile.Conditions, failure error) (
 	if d.unknown {
 		return ctrl.Result{RequeueAfter: r.options.Interval}, nil
 	}
-	result, failure := reconcile.Settle(c, r.options.Interval, reconcile.Ready{Reason: d.state, Message: d.message}, d.fault(r.options.Interval))
+	ready := reconcile.Ready{Reason: d.state, Message: d.message}
+	result, failure := reconcile.Settle(c, r.options.Interval, ready, d.fault(r.options.Interval))
 	if p.progress == nil {
 		c.False(v1alpha1.ConditionCounted, d.state, "The deliveries that match are not counted yet")
 	} else {

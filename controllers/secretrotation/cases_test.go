@@ -134,8 +134,12 @@ func TestAnOverlapIsOneInstantHoweverItIsWritten(t *testing.T) {
 		written string
 		want    time.Duration
 	}{
-		{"24h", 24 * time.Hour}, {"86400s", 24 * time.Hour}, {"1440m", 24 * time.Hour}, {"90m", 90 * time.Minute},
-		{"1.5h", 90 * time.Minute}, {"1h30m", 90 * time.Minute},
+		{"24h", 24 * time.Hour},
+		{"86400s", 24 * time.Hour},
+		{"1440m", 24 * time.Hour},
+		{"90m", 90 * time.Minute},
+		{"1.5h", 90 * time.Minute},
+		{"1h30m", 90 * time.Minute},
 	} {
 		name := "overlap-" + string(rune('a'+i))
 		s.secret(name, name+"-"+beta)

@@ -180,13 +180,13 @@ func circumstances(asked *request, found *findings, now time.Time) []string {
 	case keyring.IsUnknown, keyring.IsCurrent, keyring.IsRevoked:
 	}
 	if asked.revoke {
-		notes = append(notes, stillAccepted(asked, found, now)...)
+		notes = append(notes, stillAccepted(found, now)...)
 	}
 	return notes
 }
 
 // stillAccepted names former secrets that a revocation leaves accepted: each rotation can revoke only what it replaced.
-func stillAccepted(asked *request, found *findings, now time.Time) []string {
+func stillAccepted(found *findings, now time.Time) []string {
 	var notes []string
 	already := found.standing() == keyring.IsCurrent
 	for _, former := range found.ring.Accepted(now)[1:] {

@@ -42,10 +42,13 @@ func newRotate(env Environment, cluster *connection) *cobra.Command {
 		},
 	}
 	flags.add(cmd, v1alpha1.ConditionPropagated, 10*time.Minute)
-	cmd.Flags().StringVar(&overlap, "overlap", overlap, "how long the former secret stays accepted after every receiver has the new one: 0s to 168h")
+	cmd.Flags().StringVar(&overlap, "overlap", overlap,
+		"how long the former secret stays accepted after every receiver has the new one: 0s to 168h")
 	cmd.Flags().StringVar(&retire, "retire", retire, "AtDeadline, or WhenUnused to keep the former secret while the provider signs with it")
-	cmd.Flags().StringVar(&longest, "max-overlap", longest, "with --retire WhenUnused: how long the former secret is kept at most; default 168h")
-	cmd.Flags().BoolVar(&force, "force-conflicts", force, "with --apply: take over what somebody else has set in a SecretRotation of that name")
+	cmd.Flags().StringVar(&longest, "max-overlap", longest,
+		"with --retire WhenUnused: how long the former secret is kept at most; default 168h")
+	cmd.Flags().BoolVar(&force, "force-conflicts", force,
+		"with --apply: take over what somebody else has set in a SecretRotation of that name")
 	return cmd
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	batchv1ac "k8s.io/client-go/applyconfigurations/batch/v1"
@@ -31,7 +30,7 @@ func ReplayJobName(replay string, send bool) string {
 
 // ReplayRequest returns what a replay's Job is asked to do. The error says what of the object cannot be used.
 func ReplayRequest(replay *v1alpha1.DeliveryReplay, requestedBy string, send bool) (*replayrequest.Request, error) {
-	id, err := uuid.Parse(string(replay.UID))
+	id, err := replayrequest.ParseID(string(replay.UID))
 	if err != nil {
 		return nil, fmt.Errorf("metadata.uid: %w", err)
 	}

@@ -61,6 +61,9 @@ type Selector struct {
 	Reason string `json:"reason,omitempty"`
 }
 
+// ParseID reads the UID of a DeliveryReplay.
+func ParseID(uid string) (uuid.UUID, error) { return uuid.Parse(uid) }
+
 // Encode returns the document.
 func (r *Request) Encode() ([]byte, error) {
 	out := *r

@@ -75,7 +75,7 @@ func isDelivery(request, requestLine []byte) bool {
 			if err != nil || length >= 0 {
 				return false
 			}
-			length = int(n) //nolint:gosec // of 31 bits
+			length = int(n)
 		case bytes.EqualFold(name, []byte("Transfer-Encoding")), bytes.EqualFold(name, []byte("Connection")),
 			bytes.EqualFold(name, []byte("Expect")), bytes.EqualFold(name, []byte("Upgrade")):
 			return false

@@ -56,15 +56,17 @@ func processedAnswer(id string, results []result) (receiver.Answer, error) {
 	return answer(id, `,"effects":{`+effects.String()+`}`)
 }
 
-// answerAround is processedAnswer for one effect, without its result: what comes before and after that.
-func answerAround(id, name string) (before, after string, err error) {
+// afterResult is what comes after the result of one effect in an answer.
+const afterResult = "}}"
+
+// answerBefore is processedAnswer for one effect, up to its result; afterResult comes after that.
+func answerBefore(id, name string) (string, error) {
 	const mark = "null"
 	if plain(id) && plain(name) {
-		return `{"event":"` + id + `","effects":{"` + name + `":`, "}}", nil
+		return `{"event":"` + id + `","effects":{"` + name + `":`, nil
 	}
 	whole, err := processedAnswer(id, []result{{name: name, text: mark}})
-	const end = mark + "}}"
-	return strings.TrimSuffix(string(whole.Body), end), "}}", err
+	return strings.TrimSuffix(string(whole.Body), mark+afterResult), err
 }
 
 func refusedAnswer(id, message string) (receiver.Answer, error) {

@@ -18,12 +18,12 @@ func (l *Ledger) Waiting() int {
 
 // AnswerOfOne is the answer to an event with one effect, once as it is put together around the result, and once as a whole.
 func AnswerOfOne(id, name, text string) (around, whole string, err error) {
-	before, after, err := answerAround(id, name)
+	before, err := answerBefore(id, name)
 	if err != nil {
 		return "", "", err
 	}
 	answer, err := processedAnswer(id, []result{{name: name, text: text}})
-	return before + text + after, string(answer.Body), err
+	return before + text + afterResult, string(answer.Body), err
 }
 
 // IDs returns a maker of ids.

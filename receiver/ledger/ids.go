@@ -41,7 +41,8 @@ func (g *ids) next(now time.Time) (uuid.UUID, error) {
 	g.last = max(now.UnixNano(), g.last+step+1)
 	milliseconds, rest := g.last/int64(time.Millisecond), g.last%int64(time.Millisecond)
 	var id uuid.UUID
-	binary.BigEndian.PutUint64(id[:8], uint64(milliseconds)<<16|0x7000|uint64(rest<<12/int64(time.Millisecond))) //nolint:gosec // neither is negative
+	//nolint:gosec // neither is negative
+	binary.BigEndian.PutUint64(id[:8], uint64(milliseconds)<<16|0x7000|uint64(rest<<12/int64(time.Millisecond)))
 	copy(id[8:], g.random[len(g.random)-g.left:][:8])
 	g.left -= 8
 	id[8] = id[8]&0x3f | 0x80

@@ -87,7 +87,7 @@ func (q *quick) fill(left time.Duration) error {
 		p.ids.addBytes(q.outbox[i].ID[:])
 		p.destinations.addText(q.outbox[i].Destination)
 	}
-	before, after, err := answerAround(e.ID, r.calls[0].effect.Name)
+	before, err := answerBefore(e.ID, r.calls[0].effect.Name)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (q *quick) fill(left time.Duration) error {
 	p.claim = append(p.claim, row[:]...)
 	p.claim = append(p.claim, token[:], p.int64(term.Microseconds()), p.ids.bytes(), p.destinations.bytes(),
 		r.l.settings[0], []byte(database.Milliseconds(left)))
-	p.settle = append(append(p.settle[:0], scope, key, id, []byte(before), []byte(after)), row[:]...)
+	p.settle = append(append(p.settle[:0], scope, key, id, []byte(before), []byte(afterResult)), row[:]...)
 	if e.ClaimBody {
 		p.claim = append(p.claim, r.candidate.body[:])
 		p.settleBody = append(p.settleBody[:0], scope, key, id, r.candidate.body[:])

@@ -125,9 +125,9 @@ func likes(patterns []string) []string {
 		if pattern == "*" {
 			return []string{}
 		}
-		prefix, any := strings.CutSuffix(pattern, "*")
+		prefix, open := strings.CutSuffix(pattern, "*")
 		pattern = escape.Replace(prefix)
-		if any {
+		if open {
 			pattern += "%"
 		}
 		list = append(list, pattern)

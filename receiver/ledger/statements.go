@@ -45,8 +45,9 @@ func loadStatements(schema string) (*statements, error) {
 		"effect_settle_body": &s.effectSettleBody, "scope_find": &s.scopeFind,
 		"scope_add": &s.scopeAdd, "scope_prove": &s.scopeProve, "partitions": &s.partitions, "lease": &s.lease, "settle": &s.settle,
 		"replay_failed": &s.replayFailed, "replay_delivered": &s.replayDelivered, "replay_send": &s.replaySend,
-		"replay_end": &s.replayEnd, "replay_find": &s.replayFind, "replays": &s.replays, "counter_add": &s.counterAdd, "counter_totals": &s.counterTotals,
-		"pending": &s.pending, "failed": &s.failed, "last_failure": &s.lastFailure, "check": &s.check,
+		"replay_end": &s.replayEnd, "replay_find": &s.replayFind, "replays": &s.replays, "counter_add": &s.counterAdd,
+		"counter_totals": &s.counterTotals,
+		"pending":        &s.pending, "failed": &s.failed, "last_failure": &s.lastFailure, "check": &s.check,
 		"version": &s.version,
 	} {
 		text, found := texts[name]

@@ -54,10 +54,3 @@ func (l *Ledger) transactOnce(ctx context.Context, fill func(batch *pgx.Batch, s
 	}
 	return err
 }
-
-func countRows(into *int64) func(pgconn.CommandTag) error {
-	return func(ct pgconn.CommandTag) error {
-		*into = ct.RowsAffected()
-		return nil
-	}
-}

@@ -27,9 +27,9 @@ import (
 	"github.com/hookonce/hookonce/internal/render"
 )
 
-// collectedAfter is how long the garbage collector takes to notice that an owner is gone. A pass that is under way then has
-// come to its end; what it had made after the collection would be made and collected once more.
-const collectedAfter = 400 * time.Millisecond
+// collectedAfter is how long the garbage collector waits since the endpoint was deleted and receivers were last asked: a pass
+// that is under way then has come to its end. What it made after the collection would be made and collected once more.
+const collectedAfter = time.Second
 
 // receiver answers as a receiver does whose mounted folders follow at once.
 type receiver struct {
@@ -192,12 +192,14 @@ func (s *shop) collect(ctx context.Context) error {
 func (s *shop) orphans() []*unstructured.Unstructured {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if time.Since(s.gone) < collectedAfter {
-		return nil
-	}
 	var owner string
 	if endpoint := s.objects[key{endpoints, payments}]; endpoint != nil {
 		owner = string(endpoint.GetUID())
+	} else if asked := s.asked.Load(); asked != s.askedBefore {
+		s.askedBefore, s.gone = asked, time.Now()
+	}
+	if time.Since(s.gone) < collectedAfter {
+		return nil
 	}
 	var out []*unstructured.Unstructured
 	for _, object := range s.objects {

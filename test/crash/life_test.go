@@ -15,12 +15,14 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/hookonce/hookonce/api/v1alpha1"
 )
 
 const (
 	// patience bounds how long a step may take.
-	patience = 20 * time.Second
+	patience = time.Minute
 	// quiet is for how long nothing is written after a step of the run without a fault.
 	quiet = 700 * time.Millisecond
 	// unmet is how long a fault is waited for once everything is as it should be.
@@ -145,6 +147,13 @@ func (r *run) record(step step, at time.Time) (outcome, error) {
 func reached(step step, seen picture) bool {
 	if seen.state(endpoints, payments) != step.endpoint {
 		return false
+	}
+	for _, object := range seen {
+		owners, _, _ := unstructured.NestedSlice(object, "metadata", "ownerReferences")
+		if len(owners) > 0 && step.endpoint == "" {
+			// What belonged to the endpoint is not collected yet.
+			return false
+		}
 	}
 	for name, state := range step.rotations {
 		if seen.state(rotations, name) != state {

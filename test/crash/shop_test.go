@@ -65,9 +65,10 @@ type shop struct {
 	// may be told once.
 	ready  string
 	turned map[string]int
-	// gone is when the endpoint was last deleted, by the machine's clock.
-	gone time.Time
-	ring *keyring.Keyring
+	// gone is when, by the machine's clock, the endpoint was last deleted, or receivers were last asked, askedBefore times.
+	gone        time.Time
+	askedBefore int64
+	ring        *keyring.Keyring
 }
 
 func newShop(t *testing.T, w *world) *shop {
