@@ -184,6 +184,8 @@ type Effect struct {
 }
 
 // Destination is a system that gets a copy of each matching event.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.nats) == self.url.matches('^(nats|tls)://')",message="url must begin with nats:// or tls:// where nats is set, and with http:// or https:// where it is not"
 type Destination struct {
 	// name of the destination, unique in this endpoint. Unfinished deliveries belong to it by this name.
 	// +required
@@ -192,13 +194,14 @@ type Destination struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
 	Name string `json:"name,omitempty"`
 
-	// url that deliveries are posted to, http or https. Redirects are not followed. A host that leads to loopback, link-local
+	// url that deliveries are posted to, http or https; redirects are not followed. With nats it is the server's, such as
+	// nats://nats.shop.svc:4222, or tls:// to insist on TLS. A host that leads to loopback, link-local
 	// or other special addresses, or to a cloud's metadata, gets nothing; private networks are allowed unless the operator's
 	// --destination-networks says otherwise.
 	// +required
 	// +kubebuilder:validation:MinLength=8
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^https?://[^/?#@]+([/?][^#]*)?$') && url(self).getHostname() != ''",message="url must be absolute, start with http:// or https:// and have no user, password or fragment, such as http://fulfilment.shop.svc/hooks: whoever may read the endpoint reads its URLs"
+	// +kubebuilder:validation:XValidation:rule="isURL(self) && self.matches('^(https?://[^/?#@]+([/?][^#]*)?|(nats|tls)://[^/?#@]+)$') && url(self).getHostname() != ''",message="url must be absolute, start with http:// or https:// (with nats: nats:// or tls://, and nothing behind the host and port) and have no user, password or fragment, such as http://fulfilment.shop.svc/hooks: whoever may read the endpoint reads its URLs"
 	URL string `json:"url,omitempty"`
 
 	// eventTypes that go to the destination: types, prefixes such as "invoice.*", or "*".
@@ -231,6 +234,29 @@ type Destination struct {
 	// bytes take effect without a restart; naming another Secret restarts the receivers.
 	// +optional
 	SigningSecretRef *SecretKeyReference `json:"signingSecretRef,omitempty"`
+
+	// nats lets deliveries be published to a stream of NATS JetStream instead of being posted. A delivery is done when the
+	// stream has stored it. Default: none.
+	// +optional
+	NATS *NATS `json:"nats,omitempty"`
+}
+
+// NATS says how deliveries are published to a stream of NATS JetStream. The stream is the user's own.
+type NATS struct {
+	// subject that deliveries are published to, such as shop.payments; a stream has to have it among its subjects. One token
+	// may be {eventType}, which stands for the event type: shop.payments.{eventType} gives shop.payments.invoice.paid. No
+	// default.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:XValidation:rule="self.matches('^([-A-Za-z0-9_]+|[{]eventType[}])([.]([-A-Za-z0-9_]+|[{]eventType[}]))*$') && !self.matches('[}].*[}]|^_INBOX')",message="nats.subject must be tokens of letters, digits, - and _ with dots between them, such as shop.payments or shop.payments.{eventType}: no wildcards, {eventType} once, and not _INBOX"
+	Subject string `json:"subject,omitempty"`
+
+	// credentialsSecretRef names what receivers log in with: a .creds file, the seed of an nkey (SU...), user:password, or a
+	// token. While the Secret or its key is missing, deliveries to the destination wait, without attempts. Default: none, and
+	// nobody logs in. New bytes take effect without a restart; naming another Secret restarts the receivers.
+	// +optional
+	CredentialsSecretRef *SecretKeyReference `json:"credentialsSecretRef,omitempty"`
 }
 
 // ClientErrorPolicy says what an answer does that blames the delivery.

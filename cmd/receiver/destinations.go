@@ -27,7 +27,7 @@ func (p *process) destinations() []relay.Destination {
 	return made.destinations
 }
 
-// destinationsOf returns a snapshot's destinations, without those that are to be signed and cannot be: their deliveries
+// destinationsOf returns a snapshot's destinations, without those that need a secret which is not there: their deliveries
 // wait.
 func destinationsOf(s *snapshot.Snapshot) []relay.Destination {
 	if s.Config == nil {
@@ -35,18 +35,22 @@ func destinationsOf(s *snapshot.Snapshot) []relay.Destination {
 	}
 	destinations := make([]relay.Destination, 0, len(s.Config.Destinations))
 	for _, d := range s.Config.Destinations {
-		keys := s.Signing[d.Name]
-		if d.Signed && len(keys) == 0 {
+		secrets, usable := s.Outgoing[d.Name]
+		if !usable {
 			continue
 		}
 		delays := make([]time.Duration, 0, len(d.Delays))
 		for _, delay := range d.Delays {
 			delays = append(delays, time.Duration(delay))
 		}
-		destinations = append(destinations, relay.Destination{
+		to := relay.Destination{
 			Name: d.Name, URL: d.URL, Timeout: time.Duration(d.Timeout), Delays: delays,
-			ClientErrorsEnd: d.FailClientErrors, Concurrency: d.Concurrency, SigningKeys: keys,
-		})
+			ClientErrorsEnd: d.FailClientErrors, Concurrency: d.Concurrency, SigningKeys: secrets.SigningKeys,
+		}
+		if d.Subject != "" {
+			to.NATS = &relay.NATS{Subject: d.Subject, Credentials: secrets.Credentials}
+		}
+		destinations = append(destinations, to)
 	}
 	return destinations
 }

@@ -52,12 +52,12 @@ func TestSignedDestinationWaitsForItsSecret(t *testing.T) {
 	s.config.Destinations[0].Signed = true
 	s.config.Destinations = append(s.config.Destinations, other)
 	s.writeConfig()
-	signing := t.TempDir()
-	r := s.serve(append(s.serveArgs(s.url), "--signing-dir", signing)).ready(t)
+	secrets := t.TempDir()
+	r := s.serve(append(s.serveArgs(s.url), "--destination-secrets-dir", secrets)).ready(t)
 	s.send(r, "--event-type", "invoice.paid", "--resource-id", "inv_1")
 	eventually(t, "the other destination has the event", func() bool { return len(plain.seen()) == 1 })
 	want := []receiverstatus.Destination{{
-		Name: "fulfilment", Problem: "the Secret or its key is missing, or has not reached the pod yet",
+		Name: "fulfilment", Field: receiverstatus.FieldSigning, Problem: "the Secret or its key is missing, or has not reached the pod yet",
 	}}
 	if diff := cmp.Diff(want, r.status(t).Destinations); diff != "" {
 		t.Errorf("destinations in the status (-want +got):\n%s", diff)
@@ -65,7 +65,7 @@ func TestSignedDestinationWaitsForItsSecret(t *testing.T) {
 	if n := s.count("SELECT count(*) FROM hookonce.delivery WHERE destination = 'fulfilment' AND attempts = 0"); n != 1 {
 		t.Errorf("%d deliveries wait without attempts, want 1", n)
 	}
-	replace(t, filepath.Join(signing, "fulfilment"), []byte("whsec_"+base64.StdEncoding.EncodeToString([]byte(key))))
+	replace(t, filepath.Join(secrets, "fulfilment.signing"), []byte("whsec_"+base64.StdEncoding.EncodeToString([]byte(key))))
 	eventually(t, "the status has no problem", func() bool { return len(r.status(t).Destinations) == 0 })
 	s.send(r, "--event-type", "invoice.paid", "--resource-id", "inv_2")
 	<-taken

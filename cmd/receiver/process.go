@@ -71,7 +71,7 @@ func newProcess(flags *serveFlags, log *slog.Logger) *process {
 	p := &process{flags: flags, log: log, tally: status.NewTally(time.Now)}
 	p.mounts = snapshot.Open(snapshot.Options{
 		ConfigDir: flags.configDir, KeyringDir: flags.keyringDir, SourceDir: flags.sourceDir,
-		SigningDir: flags.signingDir, Log: log,
+		OutgoingDir: flags.outgoingDir, Log: log,
 	})
 	p.unopened.Store(&receiverstatus.Database{Message: errNotOpen.Error()})
 	p.metrics = status.NewMetrics(p.status, time.Now)

@@ -20,7 +20,7 @@ import (
 type serveFlags struct {
 	ledgerFlags
 	keyringDir, sourceDir         string
-	signingDir                    string
+	outgoingDir                   string
 	publicAddress, privateAddress string
 	drainDelay, flushInterval     time.Duration
 	sampleInterval                time.Duration
@@ -59,8 +59,8 @@ func newServe(log func() *slog.Logger) *cobra.Command {
 	flags.StringVar(&f.keyringDir, "keyring-dir", "", "folder with keyring.json (required)")
 	flags.StringVar(&f.sourceDir, "source-dir", "",
 		"folder with the user's own signing secret in the file secret (default: only the keyring counts)")
-	flags.StringVar(&f.signingDir, "signing-dir", "",
-		"folder with a file for each signed destination, of its name, with its signing secret (default: such destinations wait)")
+	flags.StringVar(&f.outgoingDir, "destination-secrets-dir", "",
+		"folder with the secrets of destinations, in files NAME.signing and NAME.credentials (default: destinations that need one wait)")
 	flags.StringVar(&f.publicAddress, "public-address", ":8080", "where providers are served")
 	flags.StringVar(&f.privateAddress, "private-address", ":8081", "where the status, the probes and the metrics are")
 	flags.IntVar(&f.maxConnections, "max-connections", 2048,

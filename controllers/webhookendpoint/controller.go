@@ -179,7 +179,7 @@ func (r *Reconciler) close(ctx context.Context, p *pass, err error) (ctrl.Result
 	reconcile.Announce(r.recorder, p.endpoint, before, p.conditions)
 	reconcile.Warn(r.recorder, p.endpoint, before, p.conditions, v1alpha1.ConditionSecretsResolved, v1alpha1.ReasonServingFromKeyring)
 	for _, reason := range []string{
-		v1alpha1.ReasonEffectsFailing, v1alpha1.ReasonSigningSecretUnusable, v1alpha1.ReasonDeliveriesFailing,
+		v1alpha1.ReasonEffectsFailing, v1alpha1.ReasonDestinationSecretUnusable, v1alpha1.ReasonDeliveriesFailing,
 	} {
 		reconcile.Warn(r.recorder, p.endpoint, before, p.conditions, v1alpha1.ConditionDeliveriesHealthy, reason)
 	}

@@ -29,12 +29,12 @@ const (
 // Ready: the commit that mends them has to be able to sync.
 func (p *pass) judgeDeliveries() {
 	seen := p.latestCounts()
-	failing, unsigned := p.failingEffects(), p.unsigned()
+	failing, waiting := p.failingEffects(), p.waiting()
 	switch {
 	case failing != "":
 		p.conditions.False(v1alpha1.ConditionDeliveriesHealthy, v1alpha1.ReasonEffectsFailing, "%s", failing)
-	case unsigned != "":
-		p.conditions.False(v1alpha1.ConditionDeliveriesHealthy, v1alpha1.ReasonSigningSecretUnusable, "%s", unsigned)
+	case waiting != "":
+		p.conditions.False(v1alpha1.ConditionDeliveriesHealthy, v1alpha1.ReasonDestinationSecretUnusable, "%s", waiting)
 	case seen == nil && p.endpoint.Status.Deliveries == nil:
 		p.conditions.Unknown(v1alpha1.ConditionDeliveriesHealthy, v1alpha1.ReasonStatsUnavailable,
 			"No receiver has had counts from the ledger yet")
@@ -58,20 +58,31 @@ func (p *pass) judgeDeliveries() {
 	}
 }
 
-// unsigned says which destination gets nothing for want of its signing secret, or nothing.
-func (p *pass) unsigned() string {
+// waiting says which destination gets nothing for want of a secret of its own, or nothing.
+func (p *pass) waiting() string {
 	for _, receiver := range p.receivers.Answered() {
 		for _, waiting := range receiver.Status.Destinations {
 			for i := range p.endpoint.Spec.Destinations {
 				destination := &p.endpoint.Spec.Destinations[i]
-				if destination.Name == waiting.Name && destination.SigningSecretRef != nil {
-					return fmt.Sprintf("Deliveries to destination %s wait, others go on: its signingSecretRef names Secret %s, key %q: %s",
-						waiting.Name, destination.SigningSecretRef.Name, destination.SigningSecretRef.Key, waiting.Problem)
+				if ref := secretOf(destination, waiting.Field); destination.Name == waiting.Name && ref != nil {
+					return fmt.Sprintf("Deliveries to destination %s wait, others go on: its %s names Secret %s, key %q: %s",
+						waiting.Name, waiting.Field, ref.Name, ref.Key, waiting.Problem)
 				}
 			}
 		}
 	}
 	return ""
+}
+
+// secretOf returns what a field of a destination names, or nil.
+func secretOf(destination *v1alpha1.Destination, field string) *v1alpha1.SecretKeyReference {
+	switch {
+	case field == receiverstatus.FieldSigning:
+		return destination.SigningSecretRef
+	case field == receiverstatus.FieldCredentials && destination.NATS != nil:
+		return destination.NATS.CredentialsSecretRef
+	}
+	return nil
 }
 
 // latestCounts returns the newest counts that a receiver with a reachable database has, or nil.

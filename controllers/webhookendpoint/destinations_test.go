@@ -26,10 +26,12 @@ func TestMissingSigningSecretIsSaid(t *testing.T) {
 	b.load("payments", receivers)
 	receivers.each(func(status *receiverstatus.Status) { status.Deliveries = counts(b.clock.now(), 10, 0, 0) })
 	receivers[1].set(func(status *receiverstatus.Status) {
-		status.Destinations = []receiverstatus.Destination{{Name: "gone", Problem: "?"}, {Name: "crm", Problem: "the Secret or its key is missing"}}
+		status.Destinations = []receiverstatus.Destination{
+			{Name: "gone", Field: receiverstatus.FieldSigning, Problem: "?"}, {Name: "crm", Field: receiverstatus.FieldSigning, Problem: "the Secret or its key is missing"},
+		}
 	})
 	b.settle("payments")
-	expect(t, b.endpoint("payments"), v1alpha1.ConditionDeliveriesHealthy, metav1.ConditionFalse, v1alpha1.ReasonSigningSecretUnusable,
+	expect(t, b.endpoint("payments"), v1alpha1.ConditionDeliveriesHealthy, metav1.ConditionFalse, v1alpha1.ReasonDestinationSecretUnusable,
 		`Deliveries to destination crm wait, others go on: its signingSecretRef names Secret crm-signing, key "secret": the Secret or its key is missing`)
 	expect(t, b.endpoint("payments"), v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAvailable)
 	receivers[1].set(func(status *receiverstatus.Status) { status.Destinations = nil })

@@ -171,3 +171,29 @@ func TestEncodeRefusesWhatParseWould(t *testing.T) {
 		t.Errorf("bad URL: %v, want an error that does not quote it", err)
 	}
 }
+
+func TestDestinationsOnNATS(t *testing.T) {
+	for _, tt := range []struct{ url, subject, problem string }{
+		{"nats://nats.shop.svc:4222", "shop.payments", ""},
+		{"tls://nats.shop.svc", "shop.{eventType}.eu", ""},
+		{"https://nats.shop.svc", "shop", "url is not nats:// or tls://"},
+		{"nats://user:hunter2@nats.shop.svc", "shop", "url is not nats:// or tls://"},
+		{"nats://nats.shop.svc/shop", "shop", "url is not nats:// or tls://"},
+		{"nats://nats.shop.svc", "", "url is not an absolute http or https URL"},
+		{"nats://nats.shop.svc", "shop.>", "cannot be published to"},
+		{"nats://nats.shop.svc", "shop..payments", "cannot be published to"},
+		{"nats://nats.shop.svc", "{eventType}.{eventType}", "cannot be published to"},
+		{"nats://nats.shop.svc", "_INBOX.shop", "cannot be published to"},
+		{"nats://nats.shop.svc", "$JS.API.STREAM.DELETE.SHOP", "cannot be published to"},
+	} {
+		config := full(t)
+		config.Destinations[0].URL, config.Destinations[0].Subject = tt.url, tt.subject
+		_, err := config.Encode()
+		switch {
+		case tt.problem == "" && err != nil:
+			t.Errorf("%s %s: %v", tt.url, tt.subject, err)
+		case tt.problem != "" && (err == nil || !strings.Contains(err.Error(), tt.problem) || strings.Contains(err.Error(), "hunter2")):
+			t.Errorf("%s %s: %v, want %s", tt.url, tt.subject, err, tt.problem)
+		}
+	}
+}

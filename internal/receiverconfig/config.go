@@ -57,7 +57,20 @@ type Destination struct {
 	FailClientErrors bool `json:"failClientErrors,omitempty"`
 	// Signed lets deliveries be signed with the secret that is mounted for the destination, and wait while there is none.
 	Signed bool `json:"signed,omitempty"`
+	// Subject of NATS that deliveries are published to; empty where they are posted.
+	Subject string `json:"subject,omitempty"`
+	// LogsIn lets receivers log in with the credentials that are mounted for the destination, and deliveries wait while there
+	// are none.
+	LogsIn bool `json:"logsIn,omitempty"`
 }
+
+// The ends of the names of the files with destinations' secrets, behind the destination's name.
+const (
+	// SigningSuffix has what deliveries to the destination are signed with.
+	SigningSuffix = ".signing"
+	// CredentialsSuffix has what receivers log in with.
+	CredentialsSuffix = ".credentials"
+)
 
 // Retention says how long the ledger keeps what it no longer needs.
 type Retention struct {

@@ -17,6 +17,13 @@ import (
 // destinationPattern is a URL that may be shown to whoever may read the endpoint: without credentials.
 var destinationPattern = regexp.MustCompile(`^https?://[^/?#@]+([/?][^#]*)?$`)
 
+// natsPattern is the URL of a NATS server, and subjectPattern a subject that messages may be published to: no wildcard, and
+// none of the subjects that belong to the server or to answers.
+var (
+	natsPattern    = regexp.MustCompile(`^(nats|tls)://[^/?#@]+$`)
+	subjectPattern = regexp.MustCompile(`^([-A-Za-z0-9_]+|\{eventType\})(\.([-A-Za-z0-9_]+|\{eventType\}))*$`)
+)
+
 // publicPattern is a URL that the query of a request can be put behind. What it matches is signed byte for byte, so nothing
 // in it is put into a canonical form.
 var publicPattern = regexp.MustCompile(`^https?://[^/?#@]+(/[^?#]*)?$`)
@@ -159,9 +166,7 @@ func (c *Config) validateDestinations() []error {
 			problems = append(problems, fmt.Errorf("%s: name %q is empty or not unique", at, destination.Name))
 		}
 		names[destination.Name] = true
-		if !ValidDestinationURL(destination.URL) {
-			problems = append(problems, fmt.Errorf("%s: url is not an absolute http or https URL without a user and a fragment", at))
-		}
+		problems = append(problems, destination.validateAddress(at)...)
 		if destination.Timeout <= 0 {
 			problems = append(problems, fmt.Errorf("%s: timeout is not positive", at))
 		}
@@ -169,6 +174,24 @@ func (c *Config) validateDestinations() []error {
 			problems = append(problems, fmt.Errorf("%s: concurrency is negative", at))
 		}
 		problems = append(problems, validatePatterns(at, destination.EventTypes)...)
+	}
+	return problems
+}
+
+// validateAddress checks where deliveries go.
+func (d *Destination) validateAddress(at string) []error {
+	if d.Subject == "" {
+		if !ValidDestinationURL(d.URL) {
+			return []error{fmt.Errorf("%s: url is not an absolute http or https URL without a user and a fragment", at)}
+		}
+		return nil
+	}
+	var problems []error
+	if parsed, err := url.Parse(d.URL); err != nil || parsed.Hostname() == "" || !natsPattern.MatchString(d.URL) {
+		problems = append(problems, fmt.Errorf("%s: url is not nats:// or tls:// and a host, without a user and a path", at))
+	}
+	if !subjectPattern.MatchString(d.Subject) || strings.Count(d.Subject, "{") > 1 || strings.HasPrefix(d.Subject, "_INBOX") {
+		problems = append(problems, fmt.Errorf("%s: subject %q cannot be published to", at, d.Subject))
 	}
 	return problems
 }

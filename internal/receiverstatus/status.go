@@ -108,9 +108,17 @@ type Effect struct {
 	Since    time.Time `json:"since"`
 }
 
+// The fields of a destination that name Secrets.
+const (
+	FieldSigning     = "signingSecretRef"
+	FieldCredentials = "nats.credentialsSecretRef"
+)
+
 // Destination is one that gets nothing; its deliveries wait, without attempts.
 type Destination struct {
 	Name string `json:"name"`
+	// Field that names the Secret which is missing or cannot be used.
+	Field string `json:"field"`
 	// Problem says why; never a secret.
 	Problem string `json:"problem"`
 }

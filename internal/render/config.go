@@ -149,6 +149,9 @@ func destination(d *v1alpha1.Destination, parse *durations) receiverconfig.Desti
 		FailClientErrors: d.Retry != nil && d.Retry.ClientErrors == v1alpha1.ClientErrorsFail,
 		Signed:           d.SigningSecretRef != nil,
 	}
+	if d.NATS != nil {
+		out.Subject, out.LogsIn = d.NATS.Subject, d.NATS.CredentialsSecretRef != nil
+	}
 	if d.Retry != nil && len(d.Retry.Delays) > 0 {
 		out.Delays = nil
 		for _, delay := range d.Retry.Delays {

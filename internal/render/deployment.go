@@ -70,9 +70,9 @@ func receiverPod(endpoint *v1alpha1.WebhookEndpoint, settings Settings, selector
 
 	volumes := []*corev1ac.VolumeApplyConfiguration{configSource(endpoint), keyring, source, databaseSource(endpoint)}
 	serve := receiverContainer(settings)
-	if signing := signingSource(endpoint); signing != nil {
-		volumes = append(volumes, signing)
-		serve.WithArgs("--signing-dir=" + signingFolder).WithVolumeMounts(mount(signingVolume, signingFolder))
+	if secrets := outgoingSource(endpoint); secrets != nil {
+		volumes = append(volumes, secrets)
+		serve.WithArgs("--destination-secrets-dir=" + outgoingFolder).WithVolumeMounts(mount(outgoingVolume, outgoingFolder))
 	}
 	return podSpec(volumes...).
 		WithTerminationGracePeriodSeconds(terminationGraceSeconds).

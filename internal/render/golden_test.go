@@ -8,6 +8,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,16 +119,19 @@ func TestWhatRestartsReceivers(t *testing.T) {
 		"Scheme":       {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Verification.Scheme = v1alpha1.SchemeGitHub }, false},
 		"Tolerance":    {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Verification.Tolerance = "2m" }, false},
 		"Effects":      {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Effects = nil }, false},
-		"Destinations": {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Destinations = e.Spec.Destinations[:1] }, false},
+		"Destinations": {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Destinations = slices.Delete(e.Spec.Destinations, 1, 2) }, false},
 		"Signing":      {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Destinations[0].SigningSecretRef.Name = "other" }, true},
-		"Path":         {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Exposure.Path = "/other" }, false},
-		"PublicURL":    {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Exposure.URL = "https://hooks.example.com/in" }, false},
-		"Host":         {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Exposure.Host = "hooks.example.com" }, false},
-		"Retention":    {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Retention.Claims = "2000h" }, false},
-		"Replicas":     {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Receiver.Replicas = new(int32) }, false},
-		"Labels":       {func(e *v1alpha1.WebhookEndpoint) { e.Labels = map[string]string{"a": "b"} }, false},
-		"DatabaseRef":  {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Database.SecretRef.Name = "other" }, true},
-		"SecretRef":    {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Verification.SecretRef.Name = "other" }, true},
+		"Credentials": {func(e *v1alpha1.WebhookEndpoint) {
+			e.Spec.Destinations[2].NATS.CredentialsSecretRef.Name = "other"
+		}, true},
+		"Path":        {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Exposure.Path = "/other" }, false},
+		"PublicURL":   {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Exposure.URL = "https://hooks.example.com/in" }, false},
+		"Host":        {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Exposure.Host = "hooks.example.com" }, false},
+		"Retention":   {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Retention.Claims = "2000h" }, false},
+		"Replicas":    {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Receiver.Replicas = new(int32) }, false},
+		"Labels":      {func(e *v1alpha1.WebhookEndpoint) { e.Labels = map[string]string{"a": "b"} }, false},
+		"DatabaseRef": {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Database.SecretRef.Name = "other" }, true},
+		"SecretRef":   {func(e *v1alpha1.WebhookEndpoint) { e.Spec.Verification.SecretRef.Name = "other" }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if restarts := template(test.edit, settings) != before; restarts != test.restarts {

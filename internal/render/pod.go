@@ -8,6 +8,7 @@ import (
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 
 	"github.com/hookonce/hookonce/api/v1alpha1"
+	"github.com/hookonce/hookonce/internal/receiverconfig"
 )
 
 // Settings are the operator's own settings that go into what it renders.
@@ -27,13 +28,13 @@ const (
 	keyringFolder  = "/etc/hookonce/keyring"
 	sourceFolder   = "/etc/hookonce/source"
 	databaseFolder = "/etc/hookonce/database"
-	signingFolder  = "/etc/hookonce/signing"
+	outgoingFolder = "/etc/hookonce/destinations"
 
 	configVolume   = "config"
 	keyringVolume  = "keyring"
 	sourceVolume   = "source"
 	databaseVolume = "database"
-	signingVolume  = "signing"
+	outgoingVolume = "destinations"
 
 	sourceFile   = "secret"
 	databaseFile = "uri"
@@ -104,21 +105,27 @@ func userSecret(volume string, from v1alpha1.SecretKeyReference, file string, op
 	return corev1ac.Volume().WithName(volume).WithSecret(source)
 }
 
-// signingSource has the signing secret of each destination that has one, as a file of the destination's name; nil if none
-// has. A missing one keeps no pod from starting: only its destination waits.
-func signingSource(endpoint *v1alpha1.WebhookEndpoint) *corev1ac.VolumeApplyConfiguration {
+// outgoingSource has the secrets of destinations, as a file for each; nil if none has any. A missing one keeps no pod from
+// starting: only its destination waits.
+func outgoingSource(endpoint *v1alpha1.WebhookEndpoint) *corev1ac.VolumeApplyConfiguration {
 	source := corev1ac.ProjectedVolumeSource().WithDefaultMode(secretMode)
-	for i := range endpoint.Spec.Destinations {
-		destination := &endpoint.Spec.Destinations[i]
-		if ref := destination.SigningSecretRef; ref != nil {
+	add := func(ref *v1alpha1.SecretKeyReference, path string) {
+		if ref != nil {
 			source.WithSources(corev1ac.VolumeProjection().WithSecret(corev1ac.SecretProjection().
 				WithName(ref.Name).
 				WithOptional(true).
-				WithItems(corev1ac.KeyToPath().WithKey(ref.Key).WithPath(destination.Name))))
+				WithItems(corev1ac.KeyToPath().WithKey(ref.Key).WithPath(path))))
+		}
+	}
+	for i := range endpoint.Spec.Destinations {
+		destination := &endpoint.Spec.Destinations[i]
+		add(destination.SigningSecretRef, destination.Name+receiverconfig.SigningSuffix)
+		if destination.NATS != nil {
+			add(destination.NATS.CredentialsSecretRef, destination.Name+receiverconfig.CredentialsSuffix)
 		}
 	}
 	if len(source.Sources) == 0 {
 		return nil
 	}
-	return corev1ac.Volume().WithName(signingVolume).WithProjected(source)
+	return corev1ac.Volume().WithName(outgoingVolume).WithProjected(source)
 }

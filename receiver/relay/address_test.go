@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
 
@@ -226,5 +227,6 @@ func (s nameServer) post(t *testing.T, target string, allowed []netip.Prefix) (A
 	dialer.Resolver = s.resolver
 	transport := newTransport(dialer)
 	defer transport.CloseIdleConnections()
-	return New(Options{}).post(t.Context(), newClient(transport), Destination{Name: "sink", URL: target}, receiver.Delivery{Attempt: 1})
+	p := &poster{client: newClient(transport), now: time.Now}
+	return p.carry(t.Context(), Destination{Name: "sink", URL: target}, receiver.Delivery{Attempt: 1})
 }

@@ -12,23 +12,9 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strconv"
 	"time"
 
 	"github.com/hookonce/hookonce/receiver"
-)
-
-// Headers of an attempt, beside Content-Type, which is the provider's.
-const (
-	// IdempotencyKeyHeader is the same on every attempt of a delivery, on every replica and after a replay.
-	IdempotencyKeyHeader = "Idempotency-Key"
-	// EventIDHeader carries the provider's event id.
-	EventIDHeader = "Hookonce-Event-Id"
-	// EventTypeHeader carries the provider's event type; absent if there is none or it is not printable ASCII.
-	EventTypeHeader = "Hookonce-Event-Type"
-	// AttemptHeader carries the number of the attempt, from 1, as far as attempts were booked: one whose process ended before
-	// it was is not counted, so that a delivery may have arrived before with any number. Only the key tells.
-	AttemptHeader = "Hookonce-Attempt"
 )
 
 const (
@@ -69,42 +55,32 @@ func newClient(transport http.RoundTripper) *http.Client {
 	}
 }
 
-// post makes one attempt and returns what the destination answered. Where a kept connection turns out to be closed before an
-// answer began, the client posts once more on a new one, with the same Idempotency-Key.
-func (r *Relay) post(ctx context.Context, client *http.Client, to Destination, d receiver.Delivery) (Answer, error) {
+// poster carries deliveries over HTTP.
+type poster struct {
+	client    *http.Client
+	userAgent string
+	now       func() time.Time
+}
+
+// carry posts once. Where a kept connection turns out to be closed before an answer began, the client posts once more on a
+// new one, with the same Idempotency-Key.
+func (p *poster) carry(ctx context.Context, to Destination, d receiver.Delivery) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, to.timeout())
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to.URL, bytes.NewReader(d.Body))
 	if err != nil {
 		return Answer{}, fmt.Errorf("%w: destination %s", errBadRequest, to.Name)
 	}
-	request.Header.Set(IdempotencyKeyHeader, d.IdempotencyKey)
-	request.Header.Set(EventIDHeader, d.EventID)
-	request.Header.Set(AttemptHeader, strconv.Itoa(d.Attempt))
-	request.Header.Set("User-Agent", r.opts.UserAgent)
-	if d.ContentType != "" {
-		request.Header.Set("Content-Type", d.ContentType)
-	}
-	if printable(d.EventType) {
-		request.Header.Set(EventTypeHeader, d.EventType)
-	}
-	sign(request.Header, to.SigningKeys, d, r.opts.Now())
-	answer, err := client.Do(request)
+	request.Header = headers(to, d, p.now())
+	request.Header.Set("User-Agent", p.userAgent)
+	answer, err := p.client.Do(request)
 	if err != nil {
 		return Answer{}, fmt.Errorf("post to destination %s: %w", to.Name, err)
 	}
 	defer answer.Body.Close()
 	// The status has been given: what happens to the rest of the answer changes nothing.
 	_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer)
-	return Answer{Status: answer.StatusCode, RetryAfter: retryAfter(answer.Header, r.opts.Now())}, nil
+	return Answer{Status: answer.StatusCode, RetryAfter: retryAfter(answer.Header, p.now())}, nil
 }
 
-// printable says whether the text can be a header's value: not empty, and of the bytes from space to ~ only.
-func printable(text string) bool {
-	for i := range len(text) {
-		if text[i] < ' ' || text[i] > '~' {
-			return false
-		}
-	}
-	return text != ""
-}
+func (p *poster) close() { p.client.CloseIdleConnections() }

@@ -29,7 +29,8 @@ func postOnce(t *testing.T, to Destination, d receiver.Delivery) (Answer, error)
 	t.Helper()
 	transport := newTransport(newDialer(loopback()))
 	t.Cleanup(transport.CloseIdleConnections)
-	return New(Options{UserAgent: "hookonce/test"}).post(t.Context(), newClient(transport), to, d)
+	p := &poster{client: newClient(transport), userAgent: "hookonce/test", now: time.Now}
+	return p.carry(t.Context(), to, d)
 }
 
 func TestPostSendsTheBytesAndHeaders(t *testing.T) {

@@ -5,12 +5,14 @@ package relay
 
 import "time"
 
-// Destination is a system that deliveries are posted to.
+// Destination is a system that gets deliveries.
 type Destination struct {
 	// Name is unique in the endpoint; deliveries belong to a destination by it.
 	Name string
-	// URL is absolute, http or https. A user and password in it become basic authentication.
+	// URL is absolute: http or https, where a user and password in it become basic authentication; nats or tls with NATS.
 	URL string
+	// NATS lets deliveries be published to a stream of NATS JetStream; nil means that they are posted.
+	NATS *NATS
 	// Timeout of one attempt, from dialing to the end of the answer; 0 means DefaultTimeout.
 	Timeout time.Duration
 	// Delays before the second and each further attempt: a delivery has one attempt more than there are delays.

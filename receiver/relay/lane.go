@@ -4,7 +4,6 @@
 package relay
 
 import (
-	"net/http"
 	"sync"
 	"time"
 
@@ -14,7 +13,8 @@ import (
 // lane is what waits for one destination, and the slots that attempt it. A destination that is slow or dead fills its own
 // lane and holds its own slots, and no other destination's.
 type lane struct {
-	client *http.Client
+	// poster and publisher carry deliveries, whichever the destination's settings ask for.
+	poster, publisher carrier
 	// maxRows and maxBytes bound what is kept in memory for the destination.
 	maxRows, maxBytes int
 
@@ -27,6 +27,20 @@ type lane struct {
 	breaker breaker
 	// behind says that the outbox may hold more that is due for this lane.
 	behind bool
+}
+
+// carrier returns what takes deliveries to the destination.
+func (l *lane) carrier(to Destination) carrier {
+	if to.NATS != nil {
+		return l.publisher
+	}
+	return l.poster
+}
+
+// close lets go of connections.
+func (l *lane) close() {
+	l.poster.close()
+	l.publisher.close()
 }
 
 // offer takes the delivery if there is room for it, and says whether it did. An empty lane has room for any size.

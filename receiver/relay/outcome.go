@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/hookonce/hookonce/receiver"
 )
 
@@ -34,6 +36,7 @@ type Verdict struct {
 
 // Answer is what a destination answered to an attempt.
 type Answer struct {
+	// Status of HTTP. 0 where there is none, and the delivery was taken.
 	Status int
 	// RetryAfter is how long it wants to be left alone; 0 if it did not say.
 	RetryAfter time.Duration
@@ -42,17 +45,18 @@ type Answer struct {
 // MaxRetryAfter is the longest Retry-After that is heeded.
 const MaxRetryAfter = 24 * time.Hour
 
-// Classify decides what an attempt means. A 2xx is a success, whatever became of the answer's body; every other status,
+// Classify decides what an attempt means. A 2xx is a success, whatever became of the answer's body, and so is an answer
+// without a status and without an error; every other status,
 // redirects included, and every error is a failure. The attempt with number n, from 1, is followed by one more after
 // delays[n-1], or after the answer's Retry-After where that is longer; without such a delay the delivery is exhausted. Where
 // client errors end deliveries, a 4xx other than 408, 425 and 429 exhausts it at once. The jitter, from -1 to 1, moves the
 // delay by up to a tenth.
 func Classify(to Destination, attempt int, answer Answer, err error, jitter float64) Verdict {
-	if err == nil && answer.Status >= 200 && answer.Status <= 299 {
+	if err == nil && (answer.Status == 0 || answer.Status >= 200 && answer.Status <= 299) {
 		return Verdict{Outcome: receiver.Delivered}
 	}
 	verdict := Verdict{Outcome: receiver.Exhausted, Reason: reason(answer.Status, err)}
-	if err == nil && to.ClientErrorsEnd && blamesRequest(answer.Status) {
+	if to.ClientErrorsEnd && blamesDelivery(answer, err) {
 		verdict.Reason += ", and client errors are final here"
 		return verdict
 	}
@@ -63,19 +67,23 @@ func Classify(to Destination, attempt int, answer Answer, err error, jitter floa
 	return verdict
 }
 
-// blamesRequest says that the same request would get the same answer at any time: all of 4xx but 408 Request Timeout,
-// 425 Too Early and 429 Too Many Requests.
-func blamesRequest(status int) bool {
-	switch status {
+// blamesDelivery says that the same delivery would get the same answer at any time: all of 4xx but 408 Request Timeout,
+// 425 Too Early and 429 Too Many Requests, and a refusal that says so.
+func blamesDelivery(answer Answer, err error) bool {
+	var refused *refusal
+	if err != nil {
+		return errors.As(err, &refused) && refused.blames
+	}
+	switch answer.Status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
 		return false
 	}
-	return status >= 400 && status <= 499
+	return answer.Status >= 400 && answer.Status <= 499
 }
 
 // works says whether an attempt shows a destination that works, though it may not like this delivery.
 func works(answer Answer, err error) bool {
-	return err == nil && (answer.Status < 400 || blamesRequest(answer.Status))
+	return err == nil && answer.Status < 400 || blamesDelivery(answer, err)
 }
 
 // retryAfter reads the header of RFC 9110, section 10.2.3: seconds, or a date. A date is compared with the answer's own
@@ -120,8 +128,11 @@ func errorReason(err error) string {
 		alert   tls.AlertError
 		record  tls.RecordHeaderError
 		timeout net.Error
+		refused *refusal
 	)
 	switch {
+	case errors.As(err, &refused):
+		return refused.reason
 	case errors.As(err, &address):
 		return address.Error()
 	case errors.As(err, &dns) && dns.IsNotFound:
@@ -142,12 +153,12 @@ func errorReason(err error) string {
 		return "certificate not accepted"
 	case errors.As(err, &alert), errors.As(err, &record):
 		return "TLS handshake failed"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, nats.ErrConnectionClosed):
 		return "connection closed without an answer"
 	case errors.Is(err, errBadRequest):
 		return "request cannot be made from the destination's URL"
 	default:
-		return "no valid HTTP answer"
+		return "no valid answer"
 	}
 }
 

@@ -107,7 +107,7 @@ func TestReasonsTellNothingOfTheURLOrTheAnswer(t *testing.T) {
 		"no TLS":       {tls.RecordHeaderError{Msg: secret}, "TLS handshake failed"},
 		"closed":       {io.EOF, "connection closed without an answer"},
 		"bad URL":      {errBadRequest, "request cannot be made from the destination's URL"},
-		"garbage":      {errors.New("malformed HTTP response \"" + secret + "\""), "no valid HTTP answer"},
+		"garbage":      {errors.New("malformed HTTP response \"" + secret + "\""), "no valid answer"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

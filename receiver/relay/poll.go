@@ -143,7 +143,7 @@ func (r *Relay) forget() {
 	defer r.mu.Unlock()
 	for name, lane := range r.lanes {
 		if _, known := r.destination(name); !known && lane.idle() {
-			lane.client.CloseIdleConnections()
+			lane.close()
 			delete(r.lanes, name)
 		}
 	}

@@ -1,7 +1,7 @@
 // Copyright 2026 The Hookonce Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package relay posts deliveries to destinations, at least once, and books every attempt in the outbox. Rows that this
+// Package relay posts deliveries to destinations, or publishes them, at least once, and books every attempt in the outbox. Rows that this
 // process has just committed are delivered from memory; due retries, and what other processes left behind, are found by a
 // slow poll. No transaction is open during a post.
 package relay
@@ -54,7 +54,7 @@ type Options struct {
 	// Networks that destinations may be in, beside the public internet; a cloud's metadata is refused in any. nil means
 	// PrivateNetworks.
 	Networks []netip.Prefix
-	// Transport returns the transport for a new destination. Default: one of its own for each.
+	// Transport returns the transport for a new destination over HTTP. Default: one of its own for each.
 	Transport func() http.RoundTripper
 }
 
@@ -82,12 +82,11 @@ func (o *Options) setDefaults() {
 		//nolint:gosec // spreading attempts over time needs no secrecy
 		o.Jitter = func() float64 { return float64(rand.N(2001)-1000) / 1000 }
 	}
+	if o.Networks == nil {
+		o.Networks = PrivateNetworks()
+	}
 	if o.Transport == nil {
-		networks := o.Networks
-		if networks == nil {
-			networks = PrivateNetworks()
-		}
-		o.Transport = func() http.RoundTripper { return newTransport(newDialer(networks)) }
+		o.Transport = func() http.RoundTripper { return newTransport(newDialer(o.Networks)) }
 	}
 }
 
@@ -159,6 +158,7 @@ func (r *Relay) Run(ctx context.Context) {
 	r.pollUntil(ctx)
 	r.drain(abort)
 	r.settler.close()
+	r.closeLanes()
 	select {
 	case <-settled:
 	case <-time.After(SettleTimeout):
@@ -216,6 +216,15 @@ func (r *Relay) drain(abort context.CancelFunc) {
 	}
 }
 
+// closeLanes lets go of every connection: there are no more attempts.
+func (r *Relay) closeLanes() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, lane := range r.lanes {
+		lane.close()
+	}
+}
+
 // startSlots is called with r.mu held.
 func (r *Relay) startSlots(l *lane, to Destination) {
 	if r.spawn == nil {
@@ -247,7 +256,7 @@ func (r *Relay) wake() {
 	}
 }
 
-// attempt posts one delivery and hands its settlement on. It does nothing for a destination that is no longer there, nor
+// attempt carries one delivery and hands its settlement on. It does nothing for a destination that is no longer there, nor
 // where the attempt could outlive its lease and so overlap with another process's attempt.
 func (r *Relay) attempt(ctx context.Context, l *lane, d receiver.Delivery) {
 	to, known := r.destination(d.Destination)
@@ -255,7 +264,7 @@ func (r *Relay) attempt(ctx context.Context, l *lane, d receiver.Delivery) {
 	if !known || started.Add(to.timeout()).After(d.Lease.Expires) || ctx.Err() != nil {
 		return
 	}
-	answer, err := r.post(ctx, l.client, to, d)
+	answer, err := l.carrier(to).carry(ctx, to, d)
 	if ctx.Err() != nil && err != nil {
 		return
 	}
@@ -305,7 +314,9 @@ func (r *Relay) lane(name string) *lane {
 	l, ok := r.lanes[name]
 	if !ok {
 		l = &lane{
-			client: newClient(r.opts.Transport()), maxRows: r.opts.MaxRows, maxBytes: r.opts.MaxBytes,
+			poster:    &poster{client: newClient(r.opts.Transport()), userAgent: r.opts.UserAgent, now: r.opts.Now},
+			publisher: newPublisher(newDialer(r.opts.Networks), r.opts.UserAgent, r.opts.Now),
+			maxRows:   r.opts.MaxRows, maxBytes: r.opts.MaxBytes,
 		}
 		r.lanes[name] = l
 	}

@@ -38,13 +38,13 @@ func (c content) equal(other content) bool {
 // contents of the files.
 type contents struct {
 	config, keyring, source content
-	// signing are the signing secrets of destinations, by name.
-	signing map[string]content
+	// outgoing are the files of destinations' secrets, by name.
+	outgoing map[string]content
 }
 
 func (c contents) equal(other contents) bool {
 	return c.config.equal(other.config) && c.keyring.equal(other.keyring) && c.source.equal(other.source) &&
-		maps.EqualFunc(c.signing, other.signing, content.equal)
+		maps.EqualFunc(c.outgoing, other.outgoing, content.equal)
 }
 
 // build makes the snapshot that follows previous. It always succeeds: a part that cannot be used keeps the one before it,
@@ -57,7 +57,7 @@ func build(files contents, previous *Snapshot, now time.Time) *Snapshot {
 		next.acceptKeyring()
 	}
 	next.loadSource(files.source)
-	next.loadSigning(files.signing)
+	next.loadOutgoing(files.outgoing)
 	for _, secret := range next.Secrets {
 		if u := previous.uses[secret.Fingerprint]; u != nil {
 			next.uses[secret.Fingerprint] = u

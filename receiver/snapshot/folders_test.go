@@ -91,21 +91,21 @@ func (p *pod) open(changed func(*Snapshot)) *Store {
 	})
 }
 
-// openSigning is open, with a folder of signing secrets.
-func (p *pod) openSigning(dir string) *Store {
+// openOutgoing is open, with a folder of destinations' secrets.
+func (p *pod) openOutgoing(dir string) *Store {
 	return Open(Options{
-		ConfigDir: p.config.dir, KeyringDir: p.keyring.dir, SigningDir: dir, Log: newLog(), Now: func() time.Time { return now },
+		ConfigDir: p.config.dir, KeyringDir: p.keyring.dir, OutgoingDir: dir, Log: newLog(), Now: func() time.Time { return now },
 	})
 }
 
-// destinations configures these; all but plain are to be signed.
+// destinations configures these; queue logs in, plain does neither, and all others are signed.
 func (p *pod) destinations(t *testing.T, names ...string) {
 	t.Helper()
 	config := configuration(t, "Paymos", "/webhooks/payments")
 	for _, name := range names {
 		config.Destinations = append(config.Destinations, receiverconfig.Destination{
 			Name: name, URL: "http://" + name + ".shop.svc/hooks", EventTypes: []string{"*"},
-			Timeout: receiverconfig.Duration(time.Second), Signed: name != "plain",
+			Timeout: receiverconfig.Duration(time.Second), Signed: name != "plain" && name != "queue", LogsIn: name == "queue",
 		})
 	}
 	data, err := config.Encode()

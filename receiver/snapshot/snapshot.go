@@ -27,17 +27,17 @@ type Snapshot struct {
 	Config *receiverconfig.Config
 	// Secrets that deliveries may be verified with, each until its own NotAfter: the current one first.
 	Secrets []receiver.Secret
-	// Signing are the keys that deliveries to a destination are signed with, by its name. One that is to be signed and has
-	// none cannot be delivered to.
-	Signing map[string][][]byte
+	// Outgoing are the secrets of destinations, by name. A destination that is not here needs one that is not there, and
+	// cannot be delivered to.
+	Outgoing map[string]Outgoing
 
 	config  receiverstatus.Config
 	keyring receiverstatus.Keyring
 	source  receiverstatus.Source
-	// unsigned are the destinations whose signing secrets cannot be used.
-	unsigned []receiverstatus.Destination
-	uses     map[string]*use
-	ring     *keyring.Keyring
+	// waiting are the destinations whose secrets cannot be used.
+	waiting []receiverstatus.Destination
+	uses    map[string]*use
+	ring    *keyring.Keyring
 }
 
 // use counts how often a secret has verified a delivery, and when it last did, in Unix seconds.
@@ -70,7 +70,7 @@ func (s *Snapshot) Report(status *receiverstatus.Status) {
 		status.Endpoint = s.Config.Endpoint
 	}
 	status.Config, status.Keyring, status.Source = s.config, s.keyring, s.source
-	status.Destinations = s.unsigned
+	status.Destinations = s.waiting
 	status.Secrets = make([]receiverstatus.Secret, 0, len(s.Secrets))
 	for _, secret := range s.Secrets {
 		entry := receiverstatus.Secret{Fingerprint: secret.Fingerprint, Role: secret.Role, NotAfter: secret.NotAfter}

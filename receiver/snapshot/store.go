@@ -32,9 +32,10 @@ type Options struct {
 	ConfigDir, KeyringDir string
 	// SourceDir holds the bytes of the user's Secret in the file secret. Default: none are accepted beside the keyring.
 	SourceDir string
-	// SigningDir holds a file for each destination that is to be signed, of its name. Default: none can be.
-	SigningDir string
-	Log        *slog.Logger
+	// OutgoingDir holds the secrets of destinations: a file for each, of the destination's name and a suffix, such as
+	// receiverconfig.SigningSuffix. Default: none, and destinations that need one wait.
+	OutgoingDir string
+	Log         *slog.Logger
 	// Poll is how often the folders are read even if no change was noticed. Default DefaultPoll.
 	Poll time.Duration
 	// Changed is called with each snapshot that replaces another.
@@ -104,12 +105,12 @@ func (s *Store) swap(previous *Snapshot) *Snapshot {
 		"config", next.config.Digest, "keyringRevision", next.keyring.Revision, "secrets", len(next.Secrets),
 		"sourcePresent", next.source.Present,
 	}
-	if next.config.Error == "" && next.keyring.Error == "" && next.source.Problem == "" && len(next.unsigned) == 0 {
+	if next.config.Error == "" && next.keyring.Error == "" && next.source.Problem == "" && len(next.waiting) == 0 {
 		s.opts.Log.Info("Loaded the mounted folders", attrs...)
 		return next
 	}
 	attrs = append(attrs, "configError", next.config.Error, "keyringError", next.keyring.Error,
-		"sourceProblem", next.source.Problem, "destinations", next.unsigned)
+		"sourceProblem", next.source.Problem, "destinations", next.waiting)
 	s.opts.Log.Warn("Loaded the mounted folders, with problems", attrs...)
 	return next
 }
@@ -123,7 +124,7 @@ func (s *Store) read() contents {
 	if s.opts.SourceDir != "" {
 		files.source = readFile(s.opts.SourceDir, SourceFile)
 	}
-	files.signing = readSigning(s.opts.SigningDir)
+	files.outgoing = readOutgoing(s.opts.OutgoingDir)
 	return files
 }
 
@@ -158,7 +159,7 @@ func readLimited(path string) ([]byte, error) {
 // them, the polls alone remain.
 func (s *Store) Watch(ctx context.Context) {
 	Watch(ctx, WatchOptions{
-		Folders: []string{s.opts.ConfigDir, s.opts.KeyringDir, s.opts.SourceDir, s.opts.SigningDir},
+		Folders: []string{s.opts.ConfigDir, s.opts.KeyringDir, s.opts.SourceDir, s.opts.OutgoingDir},
 		Poll:    s.opts.Poll, Log: s.opts.Log,
 		Changed: func() { s.Reload() },
 	})

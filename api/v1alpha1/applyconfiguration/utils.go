@@ -61,6 +61,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha1.HMACValueApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Limits"):
 		return &apiv1alpha1.LimitsApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("NATS"):
+		return &apiv1alpha1.NATSApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("Receiver"):
 		return &apiv1alpha1.ReceiverApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ReceiversStatus"):

@@ -176,6 +176,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: name
       type:
         scalar: string
+    - name: nats
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.NATS
     - name: retry
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.Retry
@@ -453,6 +456,15 @@ var schemaYAML = typed.YAMLObject(`types:
       default: 1048576
 - name: com.github.hookonce.hookonce.api.v1alpha1.MadeID
   scalar: string
+- name: com.github.hookonce.hookonce.api.v1alpha1.NATS
+  map:
+    fields:
+    - name: credentialsSecretRef
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.SecretKeyReference
+    - name: subject
+      type:
+        scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.Origin
   scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.Receiver

@@ -16,7 +16,8 @@ import (
 type DestinationApplyConfiguration struct {
 	// name of the destination, unique in this endpoint. Unfinished deliveries belong to it by this name.
 	Name *string `json:"name,omitempty"`
-	// url that deliveries are posted to, http or https. Redirects are not followed. A host that leads to loopback, link-local
+	// url that deliveries are posted to, http or https; redirects are not followed. With nats it is the server's, such as
+	// nats://nats.shop.svc:4222, or tls:// to insist on TLS. A host that leads to loopback, link-local
 	// or other special addresses, or to a cloud's metadata, gets nothing; private networks are allowed unless the operator's
 	// --destination-networks says otherwise.
 	URL *string `json:"url,omitempty"`
@@ -34,6 +35,9 @@ type DestinationApplyConfiguration struct {
 	// its key is missing, deliveries to the destination wait, without attempts. Default: none, and nothing is signed. New
 	// bytes take effect without a restart; naming another Secret restarts the receivers.
 	SigningSecretRef *SecretKeyReferenceApplyConfiguration `json:"signingSecretRef,omitempty"`
+	// nats lets deliveries be published to a stream of NATS JetStream instead of being posted. A delivery is done when the
+	// stream has stored it. Default: none.
+	NATS *NATSApplyConfiguration `json:"nats,omitempty"`
 }
 
 // DestinationApplyConfiguration constructs a declarative configuration of the Destination type for use with
@@ -97,5 +101,13 @@ func (b *DestinationApplyConfiguration) WithConcurrency(value int32) *Destinatio
 // If called multiple times, the SigningSecretRef field is set to the value of the last call.
 func (b *DestinationApplyConfiguration) WithSigningSecretRef(value *SecretKeyReferenceApplyConfiguration) *DestinationApplyConfiguration {
 	b.SigningSecretRef = value
+	return b
+}
+
+// WithNATS sets the NATS field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the NATS field is set to the value of the last call.
+func (b *DestinationApplyConfiguration) WithNATS(value *NATSApplyConfiguration) *DestinationApplyConfiguration {
+	b.NATS = value
 	return b
 }

@@ -45,29 +45,43 @@ func TestSigningKeys(t *testing.T) {
 	}
 }
 
-func TestSigningSecretsAreFollowed(t *testing.T) {
+func TestSecretsOfDestinationsAreFollowed(t *testing.T) {
 	p := newPod(t)
-	p.destinations(t, "crm", "fulfilment", "plain")
-	signing := newVolume(t)
-	store := p.openSigning(signing.dir)
-	missing := func(name string) receiverstatus.Destination {
-		return receiverstatus.Destination{Name: name, Problem: errNotMounted.Error()}
+	p.destinations(t, "crm", "fulfilment", "plain", "queue")
+	secrets := newVolume(t)
+	store := p.openOutgoing(secrets.dir)
+	missing := func(name, field string) receiverstatus.Destination {
+		return receiverstatus.Destination{Name: name, Field: field, Problem: errNotMounted.Error()}
 	}
-	want := []receiverstatus.Destination{missing("crm"), missing("fulfilment")}
+	crm, queue := missing("crm", receiverstatus.FieldSigning), missing("queue", receiverstatus.FieldCredentials)
+	want := []receiverstatus.Destination{crm, missing("fulfilment", receiverstatus.FieldSigning), queue}
 	if diff := cmp.Diff(want, report(store).Destinations); diff != "" {
 		t.Errorf("destinations without secrets (-want +got):\n%s", diff)
 	}
-	signing.write(t, "fulfilment", []byte(firstSigning))
+	secrets.write(t, "fulfilment.signing", []byte(firstSigning))
 	if !store.Reload() {
 		t.Fatal("a signing secret that arrived was not noticed")
 	}
-	if diff := cmp.Diff([]receiverstatus.Destination{missing("crm")}, report(store).Destinations); diff != "" {
+	if diff := cmp.Diff([]receiverstatus.Destination{crm, queue}, report(store).Destinations); diff != "" {
 		t.Errorf("destinations after one secret arrived (-want +got):\n%s", diff)
 	}
-	if signing := store.Current().Signing; len(signing["fulfilment"]) != 1 || len(signing["crm"]) != 0 {
-		t.Errorf("%d keys for fulfilment and %d for crm, want 1 and 0", len(signing["fulfilment"]), len(signing["crm"]))
+	outgoing := store.Current().Outgoing
+	if _, usable := outgoing["crm"]; usable || len(outgoing["fulfilment"].SigningKeys) != 1 {
+		t.Errorf("crm is usable: %t, and fulfilment has %d keys, want false and 1", usable, len(outgoing["fulfilment"].SigningKeys))
+	}
+	if _, usable := outgoing["plain"]; !usable {
+		t.Error("a destination that needs no secret cannot be used")
 	}
 	if store.Reload() {
 		t.Error("what has not changed was loaded again")
+	}
+}
+
+func TestCredentialsAreTheFilesText(t *testing.T) {
+	if got, err := credentials(content{data: []byte(" hookonce:test \r\n")}); err != nil || string(got) != "hookonce:test" {
+		t.Errorf("credentials %q, %v", got, err)
+	}
+	if _, err := credentials(content{data: []byte("\n")}); err == nil {
+		t.Error("empty credentials can be used")
 	}
 }
