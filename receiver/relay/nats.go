@@ -138,10 +138,10 @@ func (p *publisher) connect(ctx context.Context, to Destination) (*link, error) 
 	if err != nil {
 		return nil, err
 	}
-	deadline, _ := ctx.Deadline()
 	l := &link{url: to.URL, credentials: to.NATS.Credentials}
 	dial := &dialing{ctx: ctx, dialer: p.dialer}
-	l.conn, err = nats.Connect(to.URL, login, nats.Name(p.name), nats.SetCustomDialer(dial), nats.Timeout(max(time.Until(deadline), time.Millisecond)),
+	defer dial.done()
+	l.conn, err = nats.Connect(to.URL, login, nats.Name(p.name), nats.SetCustomDialer(dial), nats.Timeout(to.timeout()),
 		nats.NoReconnect(), nats.IgnoreDiscoveredServers(), nats.PingInterval(pingInterval), nats.MaxPingsOutstanding(maxPings),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrPermissionViolation) {
@@ -149,6 +149,9 @@ func (p *publisher) connect(ctx context.Context, to Destination) (*link, error) 
 			}
 		}))
 	switch {
+	case ctx.Err() != nil:
+		l.conn.Close()
+		return nil, fmt.Errorf("connect to destination %s: %w", to.Name, ctx.Err())
 	case err != nil && dial.err != nil:
 		return nil, fmt.Errorf("connect to destination %s: %w", to.Name, dial.err)
 	case err != nil:
@@ -161,19 +164,30 @@ func (p *publisher) connect(ctx context.Context, to Destination) (*link, error) 
 	return l, nil
 }
 
-// dialing dials for one connection, and keeps what it failed with: the client library says only that there is no server.
+// dialing dials for one connection, and keeps what it failed with: the client library says only that there is no server. The
+// library knows no contexts either, so what is dialed is closed if the context ends before done.
 type dialing struct {
 	//nolint:containedctx // the library's interface has no room for it
 	ctx    context.Context
 	dialer *net.Dialer
 	err    error
+	stop   func() bool
 }
 
 // Dial is nats.CustomDialer.
 func (d *dialing) Dial(network, address string) (net.Conn, error) {
 	conn, err := d.dialer.DialContext(d.ctx, network, address)
-	d.err = err
+	if d.err = err; err == nil {
+		d.stop = context.AfterFunc(d.ctx, func() { _ = conn.Close() })
+	}
 	return conn, err
+}
+
+// done lets the connection outlive the context.
+func (d *dialing) done() {
+	if d.stop != nil {
+		d.stop()
+	}
 }
 
 // explain turns what the library says into what people can act on.
