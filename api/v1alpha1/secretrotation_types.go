@@ -119,7 +119,8 @@ type SecretRotationSpec struct {
 	PreviousNotAfter *metav1.Time `json:"previousNotAfter,omitempty"`
 
 	// revocation is AfterOverlap, or Immediate to refuse the former secret as soon as every ready receiver has the new one.
-	// It can be changed to Immediate and not back. Default AfterOverlap.
+	// It can be changed to Immediate and not back; of a rotation that is over, this makes sure that its former secret cannot
+	// come back. Default AfterOverlap.
 	// +optional
 	// +default="AfterOverlap"
 	// +kubebuilder:validation:XValidation:rule="!(oldSelf == 'Immediate' && self == 'AfterOverlap')",message="revocation cannot go back from Immediate: a revoked secret stays revoked"

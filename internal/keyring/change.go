@@ -191,6 +191,22 @@ func (k *Keyring) Revoke(fingerprint string, now time.Time) (*Keyring, error) {
 	return k.remove(fingerprint, now, Revoked)
 }
 
+// Condemn says of what a rotation has retired that it was revoked: no rotation lifts such a tombstone any more. The error is
+// ErrNotFound if there is nothing of which that was not said.
+func (k *Keyring) Condemn(rotation string) (*Keyring, error) {
+	found, next := false, k.next()
+	for i := range next.Tombstones {
+		t := &next.Tombstones[i]
+		if rotation != "" && t.Rotation == rotation && t.Reason == Expired {
+			t.Reason, found = Revoked, true
+		}
+	}
+	if !found {
+		return nil, ErrNotFound
+	}
+	return next, nil
+}
+
 // Expire removes the bytes of a previous secret, whatever its deadline, and leaves the tombstone of an expired one.
 func (k *Keyring) Expire(fingerprint string, now time.Time) (*Keyring, error) {
 	return k.remove(fingerprint, now, Expired)

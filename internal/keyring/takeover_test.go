@@ -60,6 +60,29 @@ func TestTakeOverOfWhatIsRetired(t *testing.T) {
 	}
 }
 
+func TestCondemn(t *testing.T) {
+	k := promote(t, adopt(t, "alpha"), "beta", start, start.Add(time.Hour))
+	if _, err := k.Condemn("uid-beta"); !errors.Is(err, keyring.ErrNotFound) {
+		t.Errorf("what is still accepted was condemned: %v", err)
+	}
+	k = k.Retire(start.Add(time.Hour))
+	next, err := k.Condemn("uid-beta")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next.Standing(candidate("alpha")) != keyring.IsRevoked || k.Standing(candidate("alpha")) != keyring.IsExpired {
+		t.Errorf("tombstones %+v, were %+v", next.Tombstones, k.Tombstones)
+	}
+	if was, is := k.Tombstones[0], next.Tombstones[0]; next.Revision != k.Revision+1 || is.Revision != was.Revision || !is.Time.Equal(was.Time) {
+		t.Errorf("tombstone %+v of revision %d, was %+v", is, next.Revision, was)
+	}
+	for _, rotation := range []string{"uid-beta", "uid-gamma", ""} {
+		if _, err := next.Condemn(rotation); !errors.Is(err, keyring.ErrNotFound) {
+			t.Errorf("condemned by %q: %v", rotation, err)
+		}
+	}
+}
+
 func TestTakeOverOfNothing(t *testing.T) {
 	k := promote(t, adopt(t, "alpha"), "beta", start, start.Add(time.Hour))
 	if _, err := k.TakeOver(other("gamma", "urgent")); !errors.Is(err, keyring.ErrNotCurrent) {

@@ -91,6 +91,9 @@ func (p *planner) start() {
 	earlier, wait := p.predecessor()
 	later, done := p.successor()
 	switch {
+	case standing != keyring.IsCurrent && p.seen.Recorded.State == AlreadyCurrent:
+		p.say(Superseded, "", ended(Superseded))
+		p.complete()
 	case standing == keyring.IsRevoked:
 		p.reject(SecretRevoked, p.revokedBefore())
 	case former && slices.Contains(p.ring.NamesOf(p.candidate()), p.spec.Name):
@@ -152,9 +155,25 @@ func (p *planner) alreadyCurrent() {
 		return
 	}
 	p.out.Current = keyring.Short(p.ring.Current.Fingerprint)
-	p.out.Propagated, p.out.PreviousRetired = true, true
+	p.out.Propagated = true
+	if p.overlapping() {
+		p.say(AlreadyCurrent, "", p.nothingToRotate()+"; the former one is still accepted, for the overlap of another SecretRotation")
+		p.out.WakeAfter = p.spec.Intervals.Secret
+		return
+	}
+	p.out.PreviousRetired = true
 	p.say(AlreadyCurrent, "", p.nothingToRotate())
 	p.complete()
+}
+
+// overlapping says whether receivers may still accept the secret that another rotation replaced by the current one.
+func (p *planner) overlapping() bool {
+	by := p.ring.Current.Rotation
+	if _, ok := p.ring.ReplacedBy(by); ok && by != "" {
+		return true
+	}
+	t, ok := p.ring.RetiredBy(by)
+	return ok && by != "" && !p.loaded(t.Revision)
 }
 
 // lost ends a rotation whose keyring was removed and made anew with the new secret: no former secret is left to accept.

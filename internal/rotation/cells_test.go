@@ -32,7 +32,7 @@ var table = map[input][len(states)]string{
 	keyringGoes:      {same, "Pending", same, "Pending", "Pending", "Pending", same, same, "Pending"},
 	keyringAnew:      {same, same, same, "Completed", "Completed", "Completed", same, same, "Completed"},
 	statusLost:       {same, same, same, same, same, same, same, same, same},
-	becomesImmediate: {same, same, same, same, "Retiring: beta", same, same, same, "Superseded: gamma beta"},
+	becomesImmediate: {same, same, same, same, "Retiring: beta", "Retiring: beta", "Revoked: beta", same, "Superseded: gamma beta"},
 	overlapShortens:  {same, same, same, same, "Retiring: beta", same, same, same, "Superseded: gamma beta"},
 	overlapLengthens: {same, same, same, "Propagating: beta alpha", "OverlapActive: beta alpha", same, same, same, "Superseded: gamma beta alpha"},
 	capped:           {same, same, same, "Propagating: beta", "Retiring: beta", same, same, same, "Superseded: gamma beta"},

@@ -48,11 +48,7 @@ func (p *planner) follow() {
 func (p *planner) govern() {
 	former, ok := p.ring.ReplacedBy(p.spec.UID)
 	switch {
-	case !ok:
-	case !former.AcceptedAt(p.now):
-		if p.spec.Immediate {
-			p.become(p.ring.Revoke(former.Fingerprint, p.now))
-		}
+	case !ok, !former.AcceptedAt(p.now):
 	case former.Final:
 		p.edit(former)
 	case p.loaded(former.ReplacedRevision):
@@ -61,6 +57,9 @@ func (p *planner) govern() {
 		p.extend(former)
 	}
 	p.ring = p.ring.Retire(p.now)
+	if p.spec.Immediate {
+		p.become(p.ring.Condemn(p.spec.UID))
+	}
 }
 
 // settle counts the overlap from now: the last ready receiver has the new secret. If the former one may have expired
@@ -119,7 +118,7 @@ func (p *planner) overlap(former keyring.Entry) {
 	p.out.OverlapActive = former.AcceptedAt(p.now)
 	p.out.OverlapEnd = former.NotAfter
 	p.out.Previous = keyring.Short(former.Fingerprint)
-	p.out.LastOldUse = p.lastUse(former.Fingerprint)
+	p.out.LastOldUse = p.lastUse(former.Fingerprint, p.out.OverlapActive)
 	p.count(former.ReplacedRevision)
 	p.inUse(former)
 	if !former.Final {
@@ -139,7 +138,7 @@ func (p *planner) overlap(former keyring.Entry) {
 // retire speaks of a rotation whose former secret is out of the keyring.
 func (p *planner) retire(tombstone keyring.Tombstone) {
 	p.out.Previous = keyring.Short(tombstone.Fingerprint)
-	p.out.LastOldUse = p.lastUse(tombstone.Fingerprint)
+	p.out.LastOldUse = p.lastUse(tombstone.Fingerprint, false)
 	p.count(tombstone.Revision)
 	loaded := p.loaded(tombstone.Revision)
 	if !tombstone.OverlapStart.IsZero() {

@@ -183,10 +183,10 @@ type Decision struct {
 // Finished says whether nothing more will happen.
 func (d Decision) Finished() bool { return !d.Completion.IsZero() }
 
-// Settled says whether nothing that may be observed changes a rotation any more, so that nothing needs to be. One that had
-// nothing to do and is to revoke now may take over.
+// Settled says whether nothing that may be observed changes a rotation any more, so that nothing needs to be. One that is
+// over and is to revoke now may have something to revoke.
 func Settled(spec Spec, was Recorded) bool {
-	return !was.Completion.IsZero() && (was.State != AlreadyCurrent || !spec.Immediate)
+	return !was.Completion.IsZero() && (was.State == Revoked || !spec.Immediate)
 }
 
 // Plan decides the next step of a rotation at now.

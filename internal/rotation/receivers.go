@@ -75,9 +75,14 @@ func (r Receiver) knows(current string, revision int64) bool {
 	return ok
 }
 
-// lastUse is when a delivery last verified with the former secret.
-func (p *planner) lastUse(fingerprint string) time.Time {
-	return LastUse(p.now, p.seen.Recorded.LastOldUse, fingerprint, p.seen.Receivers)
+// lastUse is when a delivery last verified with the former secret. Once that is refused the time is exact: the receivers that
+// still know it drop it next.
+func (p *planner) lastUse(fingerprint string, accepted bool) time.Time {
+	shown := p.seen.Recorded.LastOldUse
+	if !accepted {
+		return later(shown, reported(fingerprint, p.seen.Receivers).UTC().Truncate(time.Second))
+	}
+	return LastUse(p.now, shown, fingerprint, p.seen.Receivers)
 }
 
 // reported is the last use of a secret that receivers know of; zero for none.

@@ -4,6 +4,8 @@
 package rotation
 
 import (
+	"cmp"
+	"strings"
 	"time"
 
 	"github.com/hookonce/hookonce/internal/keyring"
@@ -26,12 +28,38 @@ type Sibling struct {
 	Finished bool
 }
 
-// before says whether a sibling's turn is before that of the rotation: by age, then by name.
+// before says whether a sibling's turn is before that of the rotation: by age, which the API server knows to the second,
+// then by name, in which numbers count as such: payments-r9 is before payments-r10.
 func (s Sibling) before(spec Spec) bool {
 	if !s.Created.Equal(spec.Created) {
 		return s.Created.Before(spec.Created)
 	}
-	return s.Name < spec.Name
+	return compareNames(s.Name, spec.Name) < 0
+}
+
+// compareNames compares as people count: runs of digits by their value, everything else by its bytes.
+func compareNames(a, b string) int {
+	for a != "" && b != "" {
+		m, n := digits(a), digits(b)
+		if m == 0 || n == 0 {
+			if a[0] != b[0] {
+				return cmp.Compare(a[0], b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		x, y := strings.TrimLeft(a[:m], "0"), strings.TrimLeft(b[:n], "0")
+		if c := cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y), cmp.Compare(m, n)); c != 0 {
+			return c
+		}
+		a, b = a[m:], b[n:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// digits is how many digits a text begins with.
+func digits(text string) int {
+	return len(text) - len(strings.TrimLeft(text, "0123456789"))
 }
 
 // inTheWay says whether a rotation has to wait for a sibling whose turn is before its own. One whose Secret or endpoint is
@@ -89,7 +117,11 @@ func (p *planner) replacement() (Sibling, bool) {
 
 // reopens says whether a finished rotation has something to do after all.
 func (p *planner) reopens() bool {
-	return !Settled(p.spec, p.seen.Recorded) && p.ring != nil && !p.seen.EndpointSuspended && p.mayTakeOver()
+	if Settled(p.spec, p.seen.Recorded) || p.ring == nil || p.seen.EndpointSuspended {
+		return false
+	}
+	retired, buried := p.ring.RetiredBy(p.spec.UID)
+	return buried && retired.Reason == keyring.Expired || p.seen.Recorded.State == AlreadyCurrent && p.mayTakeOver()
 }
 
 // mayTakeOver says whether the rotation would revoke what the one that brought the current secret only replaces.

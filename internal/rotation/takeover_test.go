@@ -131,6 +131,36 @@ func TestARotationToTheCurrentSecretRevokesLater(t *testing.T) {
 	}
 }
 
+// A rotation that is over, and is edited to revoke, makes sure that its former secret never comes back.
+func TestARotationThatIsOverRevokesLater(t *testing.T) {
+	w := newWorld(t).until(rotation.Completed)
+	completed := w.last.Completion
+	w.now = w.now.Add(72 * time.Hour)
+	w.spec.Immediate, w.seen.EndpointSuspended = true, true
+	if d := w.plan(); d.Keyring != nil {
+		t.Error("the keyring was written while the endpoint is suspended")
+	}
+	w.expect(rotation.Completed, "")
+	w.seen.EndpointSuspended = false
+	w.plan()
+	w.expect(rotation.Revoked, "")
+	if w.seen.Keyring.Standing(candidate("alpha")) != keyring.IsRevoked {
+		t.Error("the former secret can come back")
+	}
+	if !w.last.Completion.Equal(completed) || w.plan().Keyring != nil {
+		t.Errorf("completed at %v, was %v, or a second look writes again", w.last.Completion, completed)
+	}
+
+	first := newWorld(t).until(rotation.Completed)
+	first.follow(first.another("gamma").until(rotation.OverlapActive))
+	first.spec.Immediate = true
+	first.plan()
+	first.expect(rotation.Superseded, "")
+	if got := first.texts(); got != "gamma beta" || first.seen.Keyring.Standing(candidate("alpha")) != keyring.IsRevoked {
+		t.Errorf("secrets %q, or what a superseded rotation replaced can come back", got)
+	}
+}
+
 // What people are told while the former secret is revoked: the provider has to switch.
 func TestARevocationSaysWhatTheProviderMustDo(t *testing.T) {
 	w := newWorld(t)

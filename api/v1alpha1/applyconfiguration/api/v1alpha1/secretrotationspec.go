@@ -34,7 +34,8 @@ type SecretRotationSpecApplyConfiguration struct {
 	// the provider's own expiry. Default: none.
 	PreviousNotAfter *v1.Time `json:"previousNotAfter,omitempty"`
 	// revocation is AfterOverlap, or Immediate to refuse the former secret as soon as every ready receiver has the new one.
-	// It can be changed to Immediate and not back. Default AfterOverlap.
+	// It can be changed to Immediate and not back; of a rotation that is over, this makes sure that its former secret cannot
+	// come back. Default AfterOverlap.
 	Revocation *apiv1alpha1.Revocation `json:"revocation,omitempty"`
 }
 
