@@ -31,6 +31,9 @@ func (r *Reconciler) rotate(ctx context.Context, p *pass) error {
 	if err != nil || asked {
 		return err
 	}
+	if current, err := r.current(ctx, p); err != nil || !current {
+		return err
+	}
 	rotation := &v1alpha1.SecretRotation{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:      name,
@@ -58,6 +61,17 @@ func (r *Reconciler) rotate(ctx context.Context, p *pass) error {
 	log.FromContext(ctx).Info("Asked for a rotation: the signing secret has changed",
 		"rotation", rotation.Name, "fingerprint", keyring.Short(fingerprint))
 	return nil
+}
+
+// current says whether the cache shows the spec that is in force. A cache that is behind, as after a restart, may name the
+// former secret, and the secret that has just become current would be rotated away.
+func (r *Reconciler) current(ctx context.Context, p *pass) (bool, error) {
+	live := &v1alpha1.WebhookEndpoint{}
+	err := r.applier.Live.Get(ctx, p.key(), live)
+	if client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("read WebhookEndpoint %s: %w", p.endpoint.Name, err)
+	}
+	return err == nil && live.UID == p.endpoint.UID && live.Generation == p.endpoint.Generation, nil
 }
 
 // changed says whether the secret that the spec names should become current: it is new, or it is a former one again, as
