@@ -17,13 +17,6 @@ import (
 // destinationPattern is a URL that may be shown to whoever may read the endpoint: without credentials.
 var destinationPattern = regexp.MustCompile(`^https?://[^/?#@]+([/?][^#]*)?$`)
 
-// natsPattern is the URL of a NATS server, and subjectPattern a subject that messages may be published to: no wildcard, and
-// none of the subjects that belong to the server or to answers.
-var (
-	natsPattern    = regexp.MustCompile(`^(nats|tls)://[^/?#@]+$`)
-	subjectPattern = regexp.MustCompile(`^([-A-Za-z0-9_]+|\{eventType\})(\.([-A-Za-z0-9_]+|\{eventType\}))*$`)
-)
-
 // publicPattern is a URL that the query of a request can be put behind. What it matches is signed byte for byte, so nothing
 // in it is put into a canonical form.
 var publicPattern = regexp.MustCompile(`^https?://[^/?#@]+(/[^?#]*)?$`)
@@ -187,13 +180,40 @@ func (d *Destination) validateAddress(at string) []error {
 		return nil
 	}
 	var problems []error
-	if parsed, err := url.Parse(d.URL); err != nil || parsed.Hostname() == "" || !natsPattern.MatchString(d.URL) {
+	if !validServer(d.URL) {
 		problems = append(problems, fmt.Errorf("%s: url is not nats:// or tls:// and a host, without a user and a path", at))
 	}
-	if !subjectPattern.MatchString(d.Subject) || strings.Count(d.Subject, "{") > 1 || strings.HasPrefix(d.Subject, "_INBOX") {
+	if !validSubject(d.Subject) {
 		problems = append(problems, fmt.Errorf("%s: subject %q cannot be published to", at, d.Subject))
 	}
 	return problems
+}
+
+// validServer says that a NATS server may be there: nothing but a scheme, a host and a port.
+func validServer(text string) bool {
+	parsed, err := url.Parse(text)
+	return err == nil && (parsed.Scheme == "nats" || parsed.Scheme == "tls") && parsed.Hostname() != "" &&
+		text == parsed.Scheme+"://"+parsed.Host
+}
+
+// EventTypePlaceholder is a token of a subject that stands for the event type.
+const EventTypePlaceholder = "{eventType}"
+
+// validSubject says that messages may be published to the subject: no wildcard, one event type at most, and none of the
+// subjects that belong to the server or to answers.
+func validSubject(subject string) bool {
+	types := 0
+	for token := range strings.SplitSeq(subject, ".") {
+		if token == EventTypePlaceholder {
+			types++
+			continue
+		}
+		letters := strings.Trim(token, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+		if token == "" || letters != "" {
+			return false
+		}
+	}
+	return types <= 1 && !strings.HasPrefix(subject, "_INBOX")
 }
 
 // validatePatterns checks event types.

@@ -17,21 +17,19 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
 
+	"github.com/hookonce/hookonce/internal/receiverconfig"
 	"github.com/hookonce/hookonce/receiver"
 )
 
 // NATS says how deliveries are published to a stream of NATS JetStream:
 // https://docs.nats.io/nats-concepts/jetstream
 type NATS struct {
-	// Subject that deliveries are published to. {eventType} in it stands for the event type.
+	// Subject that deliveries are published to. receiverconfig.EventTypePlaceholder in it stands for the event type.
 	Subject string
 	// Credentials are what a user is known by: the text of a .creds file, the seed of an nkey, user:password, or a token.
 	// None, and nobody logs in.
 	Credentials []byte
 }
-
-// EventTypePlaceholder in a subject stands for the event type.
-const EventTypePlaceholder = "{eventType}"
 
 // pings tell a server that is gone from one that is idle: within half a minute.
 const (
@@ -263,5 +261,5 @@ func subject(pattern, eventType string) string {
 			tokens[i] = "_"
 		}
 	}
-	return strings.Replace(pattern, EventTypePlaceholder, strings.Join(tokens, "."), 1)
+	return strings.Replace(pattern, receiverconfig.EventTypePlaceholder, strings.Join(tokens, "."), 1)
 }
