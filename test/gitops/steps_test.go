@@ -21,9 +21,10 @@ import (
 )
 
 // The provider's secrets, in the order in which they come.
-var secrets = struct{ a, b, c, d, e, f, edited string }{
+var secrets = struct{ a, b, c, d, e, f, g, h, edited string }{
 	"whsec_test_gitops_alpha", "whsec_test_gitops_bravo", "whsec_test_gitops_charlie",
-	"whsec_test_gitops_delta", "whsec_test_gitops_echo", "whsec_test_gitops_foxtrot", "whsec_test_gitops_by_hand",
+	"whsec_test_gitops_delta", "whsec_test_gitops_echo", "whsec_test_gitops_foxtrot",
+	"whsec_test_gitops_golf", "whsec_test_gitops_hotel", "whsec_test_gitops_by_hand",
 }
 
 // TestGitOps is one history of one repository, under a provider that never stops and is never refused.
@@ -53,6 +54,8 @@ func TestGitOps(t *testing.T) {
 		{"EditedEndpoint", editedEndpoint},
 		{"DeletedRotation", deletedRotation},
 		{"RevokedSecret", revokedSecret},
+		{"JointCommit", jointCommit},
+		{"JointEmergency", jointEmergency},
 	} {
 		if !t.Run(step.name, func(t *testing.T) { step.play(t, s) }) {
 			break
