@@ -291,7 +291,8 @@ type Retry struct {
 	ClientErrors ClientErrorPolicy `json:"clientErrors,omitempty"`
 }
 
-// Retention says how long the ledger keeps what it no longer needs. What is unfinished or failed is never removed.
+// Retention says how long the ledger keeps what it no longer needs. What is unfinished is never removed, and what has failed
+// only if failed says so.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.payloads) || duration(self.payloads) <= (has(self.claims) ? (duration(self.claims) < duration('170h') ? duration(self.payloads) : duration(self.claims)) : duration('720h'))",message="retention.payloads must not be longer than retention.claims, which counts as 720h here if it is absent: set retention.claims to as much, or payloads to less"
 type Retention struct {
@@ -308,6 +309,18 @@ type Retention struct {
 	// +default="168h"
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1h')",message="retention.payloads must be at least 1h"
 	Payloads Duration `json:"payloads,omitempty"`
+
+	// attempts is how long the history of attempts is kept. Default: as long as payloads; at least 1h. A DeliveryReplay of what
+	// was delivered finds it by its attempts.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1h')",message="retention.attempts must be at least 1h, or absent to keep attempts as long as payloads"
+	Attempts Duration `json:"attempts,omitempty"`
+
+	// failed is how long failed deliveries are kept, with their bodies, for a DeliveryReplay to send them again; then they are
+	// removed, and FAILED no longer counts them. Default: until they are replayed, however long that is. At least 24h.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('24h')",message="retention.failed must be at least 24h, or absent to keep failed deliveries until they are replayed"
+	Failed Duration `json:"failed,omitempty"`
 
 	// schedule of the prune job, five cron fields, in UTC: minute, hour, day of month, month and day of week (0 to 6, Sunday
 	// is 0). Default "17 3 * * *": at 03:17 UTC each day.

@@ -31,10 +31,12 @@ func newPrune(log func() *slog.Logger) *cobra.Command {
 			report, err := retention.Prune(cmd.Context(), retention.Options{
 				URL: url, Schema: config.Schema, Endpoint: config.Endpoint, Horizon: receiverconfig.LeastClaims(config.Scheme),
 				Claims: time.Duration(config.Retention.Claims), Payloads: time.Duration(config.Retention.Payloads),
+				Attempts: time.Duration(config.Retention.Attempts), Failed: time.Duration(config.Retention.Failed),
 			})
 			attrs := []any{
 				"claims", report.ClaimsRemoved, "effects", report.EffectsRemoved, "events", report.EventsRemoved,
-				"attempts", report.AttemptsRemoved, "partitionsDropped", report.PartitionsDropped,
+				"attempts", report.AttemptsRemoved, "failed", report.FailedRemoved, "replays", report.ReplaysRemoved,
+				"partitionsDropped", report.PartitionsDropped,
 				"partitionsMade", report.PartitionsMade,
 			}
 			if err != nil {

@@ -219,6 +219,7 @@ func (r *roles) replay(endpoint string) error {
 func (r *roles) prune(endpoint string) error {
 	options := retention.Options{
 		URL: r.uri("hookonce_prune"), Endpoint: endpoint, Claims: 48 * time.Hour, Payloads: 24 * time.Hour,
+		Failed: 96 * time.Hour,
 	}
 	if _, err := retention.Prune(r.t.Context(), options); err != nil {
 		return err
@@ -245,6 +246,14 @@ func (r *roles) prune(endpoint string) error {
 			SELECT gen_random_uuid(), now() - interval '24 hours 1 second', id, 'x', 'x', '', '' `+scope+`;
 		INSERT INTO hookonce.attempt (settled_at, started_at, delivery, event, scope, number, duration_ms, status_code, outcome, destination)
 			SELECT now() - interval '24 hours 1 second', now(), gen_random_uuid(), gen_random_uuid(), id, 1, 1, 1, 1, 'x' `+scope+`;
+		INSERT INTO hookonce.failed_delivery (id, event, event_received_at, failed_at, scope, attempts, status_code, destination, event_id, reason)
+			SELECT gen_random_uuid(), gen_random_uuid(), now(), now() - interval '97 hours', id, 1, 503, 'x', 'x', 'x' `+scope+`;
+		WITH old AS (
+			INSERT INTO hookonce.replay (id, created_at, scope, matched, name, requested_by, reason, selector)
+			SELECT gen_random_uuid(), now() - interval '10 days', id, 1, 'x', 'x', 'x', '{}' `+scope+` RETURNING id
+		)
+		INSERT INTO hookonce.replay_item (replay, n, delivery, event, event_received_at, destination)
+			SELECT id, 1, gen_random_uuid(), gen_random_uuid(), now(), 'x' FROM old;
 		INSERT INTO hookonce.counter (scope, minute, name, cause, n)
 			SELECT id, now() - interval '49 hours' - n * interval '1 minute', 'received', '', 1 FROM generate_series(1, 2) n, hookonce.scope
 			WHERE name = 'endpoint:`+endpoint+`';`)
@@ -253,7 +262,7 @@ func (r *roles) prune(endpoint string) error {
 		return err
 	}
 	if report.ClaimsRemoved != 1 || report.EffectsRemoved < 1 || report.EventsRemoved != 1 || report.AttemptsRemoved != 1 ||
-		report.PartitionsDropped < 2 {
+		report.PartitionsDropped < 2 || report.FailedRemoved != 1 || report.ReplaysRemoved != 1 {
 		return fmt.Errorf("got %+v", report)
 	}
 	return nil

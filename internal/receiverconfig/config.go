@@ -76,6 +76,9 @@ const (
 type Retention struct {
 	Claims   Duration `json:"claims"`
 	Payloads Duration `json:"payloads"`
+	// Attempts is 0 where they are kept as long as payloads, and Failed where failed deliveries are kept until a replay.
+	Attempts Duration `json:"attempts,omitzero"`
+	Failed   Duration `json:"failed,omitzero"`
 }
 
 // Duration is a time.Duration written as Go writes it, such as "1m0s".

@@ -62,6 +62,8 @@ func (c *Config) Validate() error {
 		"event again for %v, former secrets are accepted for up to %v more, and clocks differ",
 		time.Duration(c.Retention.Claims), least, c.Scheme.Behavior.RetryHorizon, maxOverlap)
 	refuse(c.Retention.Payloads <= 0, "retention.payloads is not positive")
+	refuse(c.Retention.Attempts < 0, "retention.attempts is negative")
+	refuse(c.Retention.Failed < 0, "retention.failed is negative")
 	refuse(c.Retention.Payloads > c.Retention.Claims, "retention.payloads is longer than retention.claims")
 	if err := scheme.Validate(c.Scheme); err != nil {
 		problems = append(problems, fmt.Errorf("scheme: %w", err))

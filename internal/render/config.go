@@ -95,6 +95,8 @@ func Config(endpoint *v1alpha1.WebhookEndpoint) (*receiverconfig.Config, error) 
 		Retention: receiverconfig.Retention{
 			Claims:   parse.or("retention.claims", spec.Retention.Claims, max(defaultClaims, receiverconfig.LeastClaims(described))),
 			Payloads: parse.or("retention.payloads", spec.Retention.Payloads, defaultPayloads),
+			Attempts: parse.or("retention.attempts", spec.Retention.Attempts, 0),
+			Failed:   parse.or("retention.failed", spec.Retention.Failed, 0),
 		},
 	}
 	for i := range spec.Destinations {

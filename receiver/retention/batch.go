@@ -88,6 +88,9 @@ type partition struct {
 	begin time.Time
 }
 
+// events says that it is one of events.
+func (d partition) events() bool { return strings.HasPrefix(d.name, "event_") }
+
 // removeDays drops the days in which all is past its age, and removes this endpoint's old rows from the others.
 func (p *prune) removeDays(ctx context.Context) error {
 	rows, err := p.conn.Query(ctx, p.sql["partitions_list"])
@@ -102,7 +105,7 @@ func (p *prune) removeDays(ctx context.Context) error {
 		return fmt.Errorf("list partitions: %w", err)
 	}
 	for _, d := range partitions {
-		if !d.begin.Before(p.cutoffs.payloads) {
+		if !d.begin.Before(p.cutoff(d)) {
 			continue
 		}
 		dropped, err := p.drop(ctx, d)
@@ -122,16 +125,24 @@ func (p *prune) removeDays(ctx context.Context) error {
 
 func (p *prune) removeFrom(ctx context.Context, d partition) error {
 	statement, rowsPerPage, removed := p.sql["attempts_delete"], 60, &p.report.AttemptsRemoved
-	if strings.HasPrefix(d.name, "event_") {
+	if d.events() {
 		statement, rowsPerPage, removed = p.sql["events_delete"], 8, &p.report.EventsRemoved
 	}
-	return p.sweep(ctx, d.name, statement, rowsPerPage, p.cutoffs.payloads, removed, d.begin, d.begin.Add(day))
+	return p.sweep(ctx, d.name, statement, rowsPerPage, p.cutoff(d), removed, d.begin, d.begin.Add(day))
+}
+
+// cutoff is the moment before which the rows of a day are past their age.
+func (p *prune) cutoff(d partition) time.Time {
+	if d.events() {
+		return p.cutoffs.payloads
+	}
+	return p.cutoffs.attempts
 }
 
 // drop drops a day if all in it is past its age. If somebody reads the table for longer than we may wait, the next prune
 // tries again.
 func (p *prune) drop(ctx context.Context, d partition) (dropped bool, err error) {
-	if d.begin.Add(day).After(p.cutoffs.payloads) {
+	if d.begin.Add(day).After(p.cutoff(d)) {
 		return false, nil
 	}
 	err = p.turn(ctx, dropLockTimeout, func(tx pgx.Tx) error {

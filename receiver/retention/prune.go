@@ -34,8 +34,13 @@ type Options struct {
 	Schema string
 	// Endpoint is namespace/name. Only its rows are removed. Required.
 	Endpoint string
-	// Claims and Payloads are the ages past which claims, and events and attempts, are removed. Required.
+	// Claims and Payloads are the ages past which claims and replays, and events, are removed. Required.
 	Claims, Payloads time.Duration
+	// Attempts is the age past which attempts are removed. Default: that of payloads.
+	Attempts time.Duration
+	// Failed is the age past which failed deliveries are removed, by when they failed. Default: none, and they are kept until
+	// they are replayed.
+	Failed time.Duration
 	// Horizon is how long after the first attempt the provider may still send an event, with what an overlap and clocks
 	// add to it. Claims must be at least as long.
 	Horizon time.Duration
@@ -47,6 +52,9 @@ type Options struct {
 type Report struct {
 	ClaimsRemoved  int64
 	EffectsRemoved int64
+	// FailedRemoved are deliveries that nobody has replayed in time.
+	FailedRemoved  int64
+	ReplaysRemoved int64
 	// EventsRemoved and AttemptsRemoved do not count the rows of partitions that were dropped whole.
 	EventsRemoved     int64
 	AttemptsRemoved   int64
@@ -80,9 +88,11 @@ func Prune(ctx context.Context, options Options) (Report, error) {
 	}{
 		{"note the retention", p.noteRetention},
 		{"make partitions", p.makePartitions},
+		{"remove failed deliveries", p.removeFailed},
 		{"remove events and attempts", p.removeDays},
 		{"remove claims", p.removeClaims},
 		{"remove effects", p.removeEffects},
+		{"remove replays", p.removeReplays},
 		{"roll up counters", p.rollUpCounters},
 	} {
 		if err := step.do(ctx); err != nil {
@@ -104,7 +114,9 @@ type prune struct {
 
 // cutoffs are the moments before which rows are past their age.
 type cutoffs struct {
-	claims, payloads, minutes time.Time
+	claims, payloads, attempts, minutes time.Time
+	// failed is nil while failed deliveries have no age.
+	failed *time.Time
 	// effects is nil while the retention of an endpoint that shares them is not known.
 	effects *time.Time
 }
@@ -115,6 +127,9 @@ func newPrune(options *Options) (*prune, error) {
 	}
 	if options.Claims < options.Horizon {
 		return nil, &ClaimsTooShortError{Claims: options.Claims, Horizon: options.Horizon}
+	}
+	if options.Attempts <= 0 {
+		options.Attempts = options.Payloads
 	}
 	if options.Schema == "" {
 		options.Schema = database.DefaultSchema
@@ -147,7 +162,7 @@ func (p *prune) noteRetention(ctx context.Context) error {
 	name := database.EndpointPrefix + p.options.Endpoint
 	return p.turn(ctx, lockTimeout, func(tx pgx.Tx) error {
 		note := func() error {
-			return tx.QueryRow(ctx, p.sql["scope_note"], name, p.options.Claims, p.options.Payloads).Scan(&p.scope)
+			return tx.QueryRow(ctx, p.sql["scope_note"], name, p.options.Claims, p.options.Payloads, p.options.Attempts).Scan(&p.scope)
 		}
 		err := note()
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -159,9 +174,13 @@ func (p *prune) noteRetention(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("find the scope: %w", err)
 		}
+		var failed *time.Duration
+		if p.options.Failed > 0 {
+			failed = &p.options.Failed
+		}
 		c := &p.cutoffs
-		return tx.QueryRow(ctx, p.sql["cutoffs"], p.options.Claims, p.options.Payloads, minutesKept, database.EndpointPrefix).
-			Scan(&c.claims, &c.payloads, &c.minutes, &c.effects)
+		return tx.QueryRow(ctx, p.sql["cutoffs"], p.options.Claims, p.options.Payloads, p.options.Attempts, failed, minutesKept,
+			database.EndpointPrefix).Scan(&c.claims, &c.payloads, &c.attempts, &c.failed, &c.minutes, &c.effects)
 	})
 }
 
@@ -169,6 +188,23 @@ func (p *prune) makePartitions(ctx context.Context) error {
 	return p.turn(ctx, lockTimeout, func(tx pgx.Tx) error {
 		return tx.QueryRow(ctx, p.sql["partitions"], database.PartitionsAhead).Scan(&p.report.PartitionsMade)
 	})
+}
+
+// removeFailed removes failed deliveries where they have an age; their events may go then.
+func (p *prune) removeFailed(ctx context.Context) error {
+	if p.cutoffs.failed == nil {
+		return nil
+	}
+	return p.sweep(ctx, "failed_delivery", p.sql["failed_delete"], 30, *p.cutoffs.failed, &p.report.FailedRemoved)
+}
+
+// removeReplays removes replays as old as claims that are forgotten.
+func (p *prune) removeReplays(ctx context.Context) error {
+	var items int64
+	if err := p.sweep(ctx, "replay_item", p.sql["replay_items_delete"], 60, p.cutoffs.claims, &items); err != nil {
+		return err
+	}
+	return p.sweep(ctx, "replay", p.sql["replays_delete"], 30, p.cutoffs.claims, &p.report.ReplaysRemoved)
 }
 
 func (p *prune) removeClaims(ctx context.Context) error {

@@ -525,7 +525,13 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.hookonce.hookonce.api.v1alpha1.Retention
   map:
     fields:
+    - name: attempts
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.Duration
     - name: claims
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.Duration
+    - name: failed
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.Duration
     - name: payloads

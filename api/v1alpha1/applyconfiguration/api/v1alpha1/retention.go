@@ -12,7 +12,8 @@ import (
 // RetentionApplyConfiguration represents a declarative configuration of the Retention type for use
 // with apply.
 //
-// Retention says how long the ledger keeps what it no longer needs. What is unfinished or failed is never removed.
+// Retention says how long the ledger keeps what it no longer needs. What is unfinished is never removed, and what has failed
+// only if failed says so.
 type RetentionApplyConfiguration struct {
 	// claims is how long an event id is remembered: a delivery that comes later than this is taken for a new one. Absent: 720h
 	// (30 days), or what the scheme needs if that is more (Adyen: 890h). At least what the scheme needs: for as long as the
@@ -22,6 +23,12 @@ type RetentionApplyConfiguration struct {
 	// payloads is how long bodies and headers are kept after their deliveries are done. Default 168h (7 days); at least 1h,
 	// and not longer than claims.
 	Payloads *apiv1alpha1.Duration `json:"payloads,omitempty"`
+	// attempts is how long the history of attempts is kept. Default: as long as payloads; at least 1h. A DeliveryReplay of what
+	// was delivered finds it by its attempts.
+	Attempts *apiv1alpha1.Duration `json:"attempts,omitempty"`
+	// failed is how long failed deliveries are kept, with their bodies, for a DeliveryReplay to send them again; then they are
+	// removed, and FAILED no longer counts them. Default: until they are replayed, however long that is. At least 24h.
+	Failed *apiv1alpha1.Duration `json:"failed,omitempty"`
 	// schedule of the prune job, five cron fields, in UTC: minute, hour, day of month, month and day of week (0 to 6, Sunday
 	// is 0). Default "17 3 * * *": at 03:17 UTC each day.
 	Schedule *string `json:"schedule,omitempty"`
@@ -46,6 +53,22 @@ func (b *RetentionApplyConfiguration) WithClaims(value apiv1alpha1.Duration) *Re
 // If called multiple times, the Payloads field is set to the value of the last call.
 func (b *RetentionApplyConfiguration) WithPayloads(value apiv1alpha1.Duration) *RetentionApplyConfiguration {
 	b.Payloads = &value
+	return b
+}
+
+// WithAttempts sets the Attempts field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Attempts field is set to the value of the last call.
+func (b *RetentionApplyConfiguration) WithAttempts(value apiv1alpha1.Duration) *RetentionApplyConfiguration {
+	b.Attempts = &value
+	return b
+}
+
+// WithFailed sets the Failed field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Failed field is set to the value of the last call.
+func (b *RetentionApplyConfiguration) WithFailed(value apiv1alpha1.Duration) *RetentionApplyConfiguration {
+	b.Failed = &value
 	return b
 }
 
