@@ -76,6 +76,12 @@ const (
 	CountRejected = "rejected"
 )
 
+// How long counts are kept by the minute, and then by the day (UTC).
+const (
+	CountMinutesKept = 48 * time.Hour
+	CountDaysKept    = 400 * 24 * time.Hour
+)
+
 // Count is an increase of one counter since the last flush.
 type Count struct {
 	// Name is one of the names above.

@@ -101,4 +101,6 @@ const (
 	// CauseBadResourceID (400): the resource id is there and is neither 1 to 255 bytes of UTF-8 without control characters
 	// nor a natural number.
 	CauseBadResourceID = "bad_resource_id"
+	// CauseBodyDiffers: the event id is there already, with another body.
+	CauseBodyDiffers = "body_differs"
 )

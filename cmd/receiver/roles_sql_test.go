@@ -57,7 +57,7 @@ RESET ROLE;
 func newRoles(t *testing.T) *roles {
 	t.Helper()
 	r := &roles{t: t, name: map[string]string{}}
-	for _, role := range []string{"hookonce_owner", "hookonce_receive", "hookonce_replay", "hookonce_prune", "shop_owner"} {
+	for _, role := range []string{"hookonce_owner", "hookonce_receive", "hookonce_replay", "hookonce_read", "hookonce_prune", "shop_owner"} {
 		r.name[role] = postgres.NewRole(t)
 	}
 	uri := postgres.New(t)

@@ -71,7 +71,7 @@ func TestRolesAreDeniedWhatIsNotTheirs(t *testing.T) {
 	r := newRoles(t)
 	r.grant(r.migrate)
 	r.denied("hookonce_owner", "SELECT FROM shop.orders", "CREATE SCHEMA another", "CREATE TABLE shop.mine ()")
-	for _, role := range []string{"hookonce_receive", "hookonce_replay", "hookonce_prune"} {
+	for _, role := range []string{"hookonce_receive", "hookonce_replay", "hookonce_read", "hookonce_prune"} {
 		r.denied(role, "SELECT FROM shop.orders", "INSERT INTO shop.orders (invoice_id) VALUES ('forged')",
 			"CREATE SCHEMA another", "CREATE TABLE hookonce.mine ()", "DROP TABLE hookonce.claim", "TRUNCATE hookonce.claim",
 			"ALTER TABLE hookonce.claim ADD COLUMN mine int", "DROP SCHEMA hookonce CASCADE",
@@ -83,6 +83,9 @@ func TestRolesAreDeniedWhatIsNotTheirs(t *testing.T) {
 	r.denied("hookonce_replay", "SELECT body FROM hookonce.event", "SELECT headers FROM hookonce.event",
 		"SELECT FROM hookonce.claim", "SELECT body FROM hookonce.delivery", "UPDATE hookonce.replay SET reason = ''", "DELETE FROM hookonce.replay",
 		"SELECT shop.on_invoice_paid(NULL)", "SELECT hookonce.ensure_partitions(1)")
+	r.denied("hookonce_read", "SELECT body FROM hookonce.event", "SELECT headers FROM hookonce.event", "SELECT result FROM hookonce.claim",
+		"SELECT body FROM hookonce.delivery", "SELECT body FROM hookonce.failed_delivery", "DELETE FROM hookonce.failed_delivery",
+		"UPDATE hookonce.counter SET n = 0", "SELECT shop.on_invoice_paid(NULL)")
 	r.denied("hookonce_prune", "SELECT body FROM hookonce.event", "SELECT headers FROM hookonce.event", "TABLE hookonce.event",
 		"SELECT result FROM hookonce.claim", "SELECT body FROM hookonce.delivery", "DELETE FROM hookonce.delivery",
 		"SELECT shop.on_invoice_paid(NULL)")
@@ -100,7 +103,7 @@ func TestEveryRightIsNeeded(t *testing.T) {
 	r.grant(r.migrate)
 	runs := 0
 	for role, work := range map[string]func(name string) error{
-		"hookonce_receive": r.receive, "hookonce_replay": r.replay, "hookonce_prune": r.prune,
+		"hookonce_receive": r.receive, "hookonce_replay": r.replay, "hookonce_read": r.read, "hookonce_prune": r.prune,
 	} {
 		run := func() error {
 			runs++
@@ -213,6 +216,20 @@ func (r *roles) replay(endpoint string) error {
 		}
 	}
 	return nil
+}
+
+// read looks at everything of an endpoint that has had one event.
+func (r *roles) read(endpoint string) error {
+	l := r.open("hookonce_read", endpoint)
+	defer l.Close()
+	if _, err := l.Audit(r.t.Context(), time.Now(), time.Time{}); err != nil {
+		return err
+	}
+	r.as("hookonce_owner", `INSERT INTO hookonce.claim (event, scope, state, status, key, body_digest)
+		SELECT gen_random_uuid(), id, 1, 200, substr(sha256('id:evt_1'), 1, 16), '' FROM hookonce.scope
+		WHERE name = 'endpoint:`+endpoint+`'`)
+	_, err := l.History(r.t.Context(), "evt_1")
+	return err
 }
 
 // prune removes something of each kind.

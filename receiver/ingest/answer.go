@@ -48,7 +48,7 @@ var (
 	tooSlow       = &refusal{status: http.StatusRequestTimeout, cause: "slow_body", rejected: true}
 	tooLarge      = &refusal{status: http.StatusRequestEntityTooLarge, cause: "body_too_large", rejected: true}
 	incomplete    = &refusal{status: http.StatusBadRequest, cause: "incomplete_body", rejected: true}
-	conflict      = &refusal{status: http.StatusUnprocessableEntity, cause: "body_differs", rejected: true}
+	conflict      = &refusal{status: http.StatusUnprocessableEntity, cause: receiver.CauseBodyDiffers, rejected: true}
 	notConfigured = &refusal{status: http.StatusServiceUnavailable, cause: "not_configured", retryAfter: retryLater}
 	busy          = &refusal{status: http.StatusServiceUnavailable, cause: "busy", retryAfter: retrySoon}
 	inFlight      = &refusal{status: http.StatusServiceUnavailable, cause: "in_flight", retryAfter: retrySoon}

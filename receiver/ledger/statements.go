@@ -27,6 +27,8 @@ type statements struct {
 	replayFailed, replayDelivered, replaySend, replayEnd           string
 	replayFind, replays                                            string
 	counterAdd, counterTotals, pending, failed, lastFailure, check string
+	auditCounts, auditEvents                                       string
+	historyEvent, historyDeliveries, historyAttempts               string
 	version                                                        string
 }
 
@@ -48,6 +50,8 @@ func loadStatements(schema string) (*statements, error) {
 		"replay_end": &s.replayEnd, "replay_find": &s.replayFind, "replays": &s.replays, "counter_add": &s.counterAdd,
 		"counter_totals": &s.counterTotals,
 		"pending":        &s.pending, "failed": &s.failed, "last_failure": &s.lastFailure, "check": &s.check,
+		"audit_counts": &s.auditCounts, "audit_events": &s.auditEvents, "history_event": &s.historyEvent,
+		"history_deliveries": &s.historyDeliveries, "history_attempts": &s.historyAttempts,
 		"version": &s.version,
 	} {
 		text, found := texts[name]

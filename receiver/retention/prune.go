@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/hookonce/hookonce/receiver"
 	"github.com/hookonce/hookonce/receiver/database"
 )
 
@@ -21,9 +22,7 @@ var files embed.FS
 const (
 	// DefaultBatchSize is about how many rows one transaction removes.
 	DefaultBatchSize = 10_000
-	// minutesKept is how long counters are kept by the minute.
-	minutesKept    = 48 * time.Hour
-	connectTimeout = 10 * time.Second
+	connectTimeout   = 10 * time.Second
 )
 
 // Options says what to prune.
@@ -114,7 +113,7 @@ type prune struct {
 
 // cutoffs are the moments before which rows are past their age.
 type cutoffs struct {
-	claims, payloads, attempts, minutes time.Time
+	claims, payloads, attempts, minutes, days time.Time
 	// failed is nil while failed deliveries have no age.
 	failed *time.Time
 	// effects is nil while the retention of an endpoint that shares them is not known.
@@ -179,8 +178,9 @@ func (p *prune) noteRetention(ctx context.Context) error {
 			failed = &p.options.Failed
 		}
 		c := &p.cutoffs
-		return tx.QueryRow(ctx, p.sql["cutoffs"], p.options.Claims, p.options.Payloads, p.options.Attempts, failed, minutesKept,
-			database.EndpointPrefix).Scan(&c.claims, &c.payloads, &c.attempts, &c.failed, &c.minutes, &c.effects)
+		return tx.QueryRow(ctx, p.sql["cutoffs"], p.options.Claims, p.options.Payloads, p.options.Attempts, failed, receiver.CountMinutesKept,
+			receiver.CountDaysKept,
+			database.EndpointPrefix).Scan(&c.claims, &c.payloads, &c.attempts, &c.failed, &c.minutes, &c.days, &c.effects)
 	})
 }
 
@@ -220,7 +220,7 @@ func (p *prune) removeEffects(ctx context.Context) error {
 
 func (p *prune) rollUpCounters(ctx context.Context) error {
 	return p.turn(ctx, lockTimeout, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, p.sql["counters_roll"], p.scope, p.cutoffs.minutes)
+		_, err := tx.Exec(ctx, p.sql["counters_roll"], p.scope, p.cutoffs.minutes, p.cutoffs.days)
 		return err
 	})
 }

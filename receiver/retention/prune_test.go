@@ -318,7 +318,14 @@ func TestTotalsDoNotShrink(t *testing.T) {
 	if c, err := l.Counts(t.Context()); err != nil || c.Received != 5 || c.Rejected != 10 {
 		t.Errorf("got %+v, %v", c, err)
 	}
-	f.wantCounts(map[string]int64{"hookonce.counter WHERE minute = '-infinity'": 2, "hookonce.counter": 6})
+	// Of the two that are young each has a row, and of the three days each has one.
+	f.wantCounts(map[string]int64{"hookonce.counter WHERE minute = date_trunc('day', minute, 'UTC') AND minute < now() - interval '2 days'": 6, "hookonce.counter": 10})
+	f.exec("UPDATE hookonce.counter SET minute = minute - interval '399 days'")
+	f.prune("shop/payments", 30*day, 7*day)
+	f.wantCounts(map[string]int64{"hookonce.counter WHERE minute = '-infinity'": 2})
+	if c, err := l.Counts(t.Context()); err != nil || c.Received != 5 || c.Rejected != 10 {
+		t.Errorf("after more than a year: %+v, %v", c, err)
+	}
 }
 
 func TestAReaderOfADayDelaysItsDropAndNothingElse(t *testing.T) {

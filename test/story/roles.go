@@ -17,7 +17,7 @@ import (
 )
 
 // members makes the receivers' role a member of the documented ones. Roles outlive the database of an earlier telling.
-const members = "GRANT hookonce_receive, hookonce_replay, hookonce_prune TO " + receiverRole + ";"
+const members = "GRANT hookonce_receive, hookonce_replay, hookonce_read, hookonce_prune TO " + receiverRole + ";"
 
 // makeLedger does what docs/roles.md says before the first endpoint is applied, with the statements that are there: the
 // administrator makes the roles and the schema, its owner migrates it, and gives each role its rights.
