@@ -12,36 +12,33 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/hookonce/hookonce/api/v1alpha1"
-	v1alpha1ac "github.com/hookonce/hookonce/api/v1alpha1/applyconfiguration/api/v1alpha1"
 )
 
 // lookEvery is how often what is waited for is looked at.
 const lookEvery = time.Second
 
-// apply applies a manifest on the server, and returns the rotation as it is then. force takes fields over from others who
-// have set them to something else.
-func (c *cluster) apply(
-	ctx context.Context, manifest *v1alpha1ac.SecretRotationApplyConfiguration, force bool,
-) (*v1alpha1.SecretRotation, error) {
+// apply applies the manifest of what, a kind and a name, on the server. force takes fields over from others who have set them
+// to something else.
+func (c *cluster) apply(ctx context.Context, what string, manifest runtime.ApplyConfiguration, force bool) error {
 	options := []client.ApplyOption{client.FieldOwner(FieldManager)}
 	if force {
 		options = append(options, client.ForceOwnership)
 	}
-	name := *manifest.Name
 	err := c.Apply(ctx, manifest, options...)
 	switch {
 	case apierrors.IsConflict(err):
-		return nil, fmt.Errorf("SecretRotation %s says something else, and somebody else owns that: %w: change it where it comes from, "+
-			"or take it over with --force-conflicts", name, err)
+		return fmt.Errorf("%s says something else, and somebody else owns that: %w: change it where it comes from, "+
+			"or take it over with --force-conflicts", what, err)
 	case apierrors.IsForbidden(err):
-		return nil, fmt.Errorf("you may not apply SecretRotation %s: %w: leave --apply out, and commit the manifest", name, err)
+		return fmt.Errorf("you may not apply %s: %w: leave --apply out, and commit the manifest", what, err)
 	case err != nil:
-		return nil, fmt.Errorf("apply SecretRotation %s: %w", name, err)
+		return fmt.Errorf("apply %s: %w", what, err)
 	}
-	return c.rotation(ctx, name)
+	return nil
 }
 
 // rotation reads a SecretRotation.

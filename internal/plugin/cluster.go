@@ -27,6 +27,7 @@ type connection struct {
 type cluster struct {
 	client.Client
 
+	config    *rest.Config
 	namespace string
 }
 
@@ -66,5 +67,5 @@ func (c *connection) open() (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reach the cluster: %w: %s", err, remedy)
 	}
-	return &cluster{Client: opened, namespace: namespace}, nil
+	return &cluster{Client: opened, config: config, namespace: namespace}, nil
 }

@@ -110,7 +110,11 @@ func (a *ask) print(asked *request, line bool) error {
 
 // apply applies the manifest, waits if that was asked for, and says what is next.
 func (a *ask) apply(ctx context.Context, opened *cluster, asked *request, line bool) error {
-	applied, err := opened.apply(ctx, asked.manifest(), a.force)
+	name := asked.rotationName()
+	if err := opened.apply(ctx, "SecretRotation "+name, asked.manifest(), a.force); err != nil {
+		return err
+	}
+	applied, err := opened.rotation(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -33,22 +33,29 @@ type findings struct {
 	unread []string
 }
 
+// endpoint reads a WebhookEndpoint. The error ends with the remedy.
+func (c *cluster) endpoint(ctx context.Context, name string) (*v1alpha1.WebhookEndpoint, error) {
+	found := &v1alpha1.WebhookEndpoint{}
+	err := c.Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: name}, found)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("WebhookEndpoint %s does not exist in namespace %s: correct ENDPOINT or --namespace", name, c.namespace)
+	case meta.IsNoMatchError(err):
+		return nil, fmt.Errorf("the cluster does not know WebhookEndpoints (%w): install Hookonce there, name another cluster with --context", err)
+	case err != nil:
+		return nil, fmt.Errorf("read WebhookEndpoint %s: %w: check --context", name, err)
+	}
+	return found, nil
+}
+
 // look reads what the request depends on, and completes the request: its namespace, and its key.
 func (c *cluster) look(ctx context.Context, asked *request) (*findings, error) {
 	asked.namespace = c.namespace
-	found := &findings{endpoint: &v1alpha1.WebhookEndpoint{}}
-	err := c.Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: asked.endpoint}, found.endpoint)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil, fmt.Errorf("WebhookEndpoint %s does not exist in namespace %s: correct ENDPOINT or --namespace, "+
-			"or write the manifest for later with --local", asked.endpoint, c.namespace)
-	case meta.IsNoMatchError(err):
-		return nil, fmt.Errorf("the cluster does not know WebhookEndpoints: install Hookonce there, name another cluster with "+
-			"--context, or write the manifest with --local: %w", err)
-	case err != nil:
-		return nil, fmt.Errorf("read WebhookEndpoint %s: %w: check --context, or write the manifest without a cluster with --local",
-			asked.endpoint, err)
+	endpoint, err := c.endpoint(ctx, asked.endpoint)
+	if err != nil {
+		return nil, fmt.Errorf("%w, or write the manifest without a cluster with --local", err)
 	}
+	found := &findings{endpoint: endpoint}
 	if asked.secret.Key == "" {
 		asked.secret.Key = found.endpoint.Spec.Verification.SecretRef.Key
 	}

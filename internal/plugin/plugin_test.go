@@ -49,7 +49,13 @@ func TestManifests(t *testing.T) {
 		},
 		"rotate-zero": {"rotate", "payments", "--secret=payments/2026", "--overlap=0s"},
 		"rotate-long": {"rotate", long, "--secret", "new." + long + "/secret"},
-		"revoke":      {"revoke", "payments", "--secret", "paymos-2026-q5/secret", "-n", "shop", "--reason", "INC-4711"},
+		"replay": {
+			"replay", "payments", "-n", "shop", "--destination", "fulfilment", "--received-after", "4h", "--received-before",
+			"2026-10-01T13:30:00+02:00", "--event-type", "invoice.*,invoice.paid", "--event-id", "evt_1,a", "--event-id", "evt 2", "--failure-reason",
+			"answered 503", "--approval", "Manual", "--rate", "50", "--stop-after-failures", "3", "--reason", "its database was full: \"INC-4711\"",
+		},
+		"replay-all": {"replay", "payments", "--name", "again", "--state", "Delivered"},
+		"revoke":     {"revoke", "payments", "--secret", "paymos-2026-q5/secret", "-n", "shop", "--reason", "INC-4711"},
 	}
 	for name, args := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -112,6 +118,16 @@ func TestMistakes(t *testing.T) {
 		"Timeout":          {with("--secret", "q4/secret", "--timeout", "0s"), []string{"--timeout"}},
 		"UnknownFlag":      {with("--secret", "q4/secret", "--overlp", "1h"), []string{"--overlp"}},
 		"UnknownCommand":   {[]string{"rotte"}, []string{"rotte", "rotate"}},
+		"ReplayState":      {[]string{"replay", "payments", "--local", "--state", "Pending"}, []string{"--state", "Failed or Delivered"}},
+		"ReplayApproval":   {[]string{"replay", "payments", "--local", "--approval", "Yes"}, []string{"--approval", "Automatic or Manual"}},
+		"ReplayRate":       {[]string{"replay", "payments", "--local", "--rate", "1001"}, []string{"--rate 1001", "1 to 1000"}},
+		"ReplayFailures":   {[]string{"replay", "payments", "--local", "--stop-after-failures=-1"}, []string{"--stop-after-failures -1"}},
+		"ReplayWhen":       {[]string{"replay", "payments", "--local", "--received-after", "yesterday"}, []string{"--received-after", "or how long ago"}},
+		"ReplayOrder":      {[]string{"replay", "payments", "--local", "--received-after", "1h", "--received-before", "2h"}, []string{"--received-after must be before"}},
+		"ReplayReason":     {[]string{"replay", "payments", "--local", "--state", "Delivered", "--failure-reason", "x"}, []string{"--failure-reason is for --state Failed"}},
+		"ReplayTo":         {[]string{"replay", "payments", "--local", "--destination", "Full_filment"}, []string{"--destination"}},
+		"ReplayLocalApply": {[]string{"replay", "payments", "--local", "--apply"}, []string{"--local and --apply"}},
+		"DeliveriesNobody": {[]string{"deliveries"}, []string{"ENDPOINT is missing"}},
 		"RevokeOverlap":    {[]string{"revoke", "payments", "--local", "--secret", "q4/secret", "--overlap", "1h"}, []string{"--overlap"}},
 	} {
 		t.Run(name, func(t *testing.T) {

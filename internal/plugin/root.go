@@ -86,7 +86,7 @@ func execute(ctx context.Context, root *cobra.Command, args []string) error {
 func newRoot(env Environment) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-hookonce",
-		Short: "Writes the manifests by which signing secrets are rotated and revoked",
+		Short: "Rotates signing secrets, shows where events went, and sends failed deliveries again",
 		Annotations: map[string]string{
 			cobra.CommandDisplayNameAnnotation: "kubectl hookonce",
 		},
@@ -100,7 +100,8 @@ func newRoot(env Environment) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	cluster := &connection{env: env}
 	cluster.add(root)
-	root.AddCommand(newRotate(env, cluster), newRevoke(env, cluster))
+	root.AddCommand(newRotate(env, cluster), newRevoke(env, cluster), newReplay(env, cluster),
+		newDeliveries(env, cluster), newAudit(env, cluster))
 	return root
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 
@@ -156,7 +157,7 @@ func (r *request) manifest() *v1alpha1ac.SecretRotationApplyConfiguration {
 }
 
 // encode writes a manifest as YAML, in an order that does not change.
-func encode(manifest *v1alpha1ac.SecretRotationApplyConfiguration) ([]byte, error) {
+func encode(manifest runtime.ApplyConfiguration) ([]byte, error) {
 	document, err := yaml.Marshal(manifest)
 	if err != nil {
 		return nil, fmt.Errorf("write the manifest: %w", err)

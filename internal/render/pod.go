@@ -78,6 +78,11 @@ func container(name, image string, args ...string) *corev1ac.ContainerApplyConfi
 			WithCapabilities(corev1ac.Capabilities().WithDrop("ALL")))
 }
 
+// LedgerCommand is one of the receiver's commands that work on the ledger, as a container of a receiver's pod runs it.
+func LedgerCommand(name string, args ...string) []string {
+	return append([]string{binary, name, "--config-dir=" + configFolder, "--database-dir=" + databaseFolder}, args...)
+}
+
 func mount(volume, folder string) *corev1ac.VolumeMountApplyConfiguration {
 	return corev1ac.VolumeMount().WithName(volume).WithMountPath(folder).WithReadOnly(true)
 }

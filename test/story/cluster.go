@@ -71,13 +71,25 @@ func (w *World) kubectlWith(ctx context.Context, stdin string, args ...string) (
 	}.run(ctx, w.Root)
 }
 
+// typed are arguments as one types them at a shell.
+func typed(args []string) string {
+	out := make([]string, len(args))
+	for i, arg := range args {
+		if strings.ContainsAny(arg, " {}\"$*;&|<>()") {
+			arg = "'" + arg + "'"
+		}
+		out[i] = arg
+	}
+	return strings.Join(out, " ")
+}
+
 // show runs kubectl and prints the command and its output, as somebody at a terminal would see them.
 func (w *World) show(ctx context.Context, args ...string) error {
 	out, err := w.Kubectl(ctx, args...)
 	if err != nil {
 		return err
 	}
-	w.Say("$ kubectl %s", strings.Join(args, " "))
+	w.Say("$ kubectl %s", typed(args))
 	for line := range strings.Lines(out) {
 		w.Say("  %s", strings.TrimRight(line, "\n"))
 	}

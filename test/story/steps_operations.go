@@ -121,7 +121,10 @@ func outage(ctx context.Context, w *World) error {
 	if err := w.waitFailed(ctx, 0); err != nil {
 		return err
 	}
-	return w.show(ctx, "get", "whe", "-n", Namespace)
+	if err := w.show(ctx, "get", "whe", "-n", Namespace); err != nil {
+		return err
+	}
+	return w.lookBack(ctx, "payments", event)
 }
 
 // expectReplayed waits until the sink has been called for an event, and asserts that it was called once.
