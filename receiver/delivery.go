@@ -22,6 +22,9 @@ type Delivery struct {
 	// Attempt is the number of the attempt that the lease is for, from 1. Attempts that were never booked, because their
 	// process ended, are not counted.
 	Attempt int
+	// Ordered says that other deliveries of its resource to the destination may wait for it. One that has just been committed is
+	// leased to nobody then: its turn has to come.
+	Ordered bool
 	// Lease fences the bookkeeping: a settlement under a lease that has been taken over changes nothing.
 	Lease Lease
 }

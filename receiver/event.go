@@ -33,6 +33,8 @@ type Event struct {
 type Work struct {
 	Effects      []Effect
 	Destinations []string
+	// Ordered are those of the destinations that get the events of each resource in their order.
+	Ordered []string
 }
 
 // Effect is one SQL function to call in the claim's transaction.

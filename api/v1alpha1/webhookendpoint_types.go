@@ -60,6 +60,7 @@ type WebhookEndpointList struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.effects) || !has(self.verification.hmac) || has(self.verification.hmac.resourceID) || self.effects.all(e, !has(e.key) || e.key == 'Event')",message="an effect with key ResourceAndType needs verification.hmac.resourceID"
 // +kubebuilder:validation:XValidation:rule="!has(self.effects) || !(self.verification.scheme in ['GitHub', 'GitLab', 'GitLabToken', 'Slack', 'Meta', 'Dropbox']) || self.effects.all(e, !has(e.key) || e.key == 'Event')",message="this verification.scheme has no resource id: use key Event in effects"
+// +kubebuilder:validation:XValidation:rule="!has(self.destinations) || !(self.verification.scheme in ['GitHub', 'GitLab', 'GitLabToken', 'Slack', 'Meta', 'Dropbox'] || (has(self.verification.hmac) && !has(self.verification.hmac.resourceID))) || self.destinations.all(d, !has(d.ordering) || d.ordering == 'None')",message="ordering PerResource needs a resource id: this verification.scheme has none, or hmac.resourceID is absent"
 // +kubebuilder:validation:XValidation:rule="!(self.verification.scheme in ['Square', 'Twilio', 'HubSpot'] || (has(self.verification.hmac) && self.verification.hmac.stringToSign.contains('{url}'))) || has(self.exposure.url) || has(self.exposure.host)",message="the signature of this verification.scheme covers the URL that the provider was given: set exposure.url to it, or exposure.host if it is https:// with that host and exposure.path"
 // +kubebuilder:validation:XValidation:rule="!has(self.retention.claims) || duration(self.retention.claims) >= duration(has(self.verification.hmac) ? self.verification.hmac.retryHorizon : self.verification.scheme in ['Stripe', 'Paddle', 'Square', 'GitLab', 'GitHub', 'GitLabToken'] ? '72h' : self.verification.scheme == 'Adyen' ? '720h' : self.verification.scheme == 'Meta' ? '36h' : self.verification.scheme == 'Svix' ? '27h35m5s' : self.verification.scheme == 'Slack' ? '24h6m' : self.verification.scheme == 'HubSpot' ? '24h' : self.verification.scheme == 'Paymos' ? '16h3m' : self.verification.scheme == 'Shopify' ? '4h' : self.verification.scheme == 'Dropbox' ? '10m' : '75h35m5s') + duration('170h')",message="retention.claims is shorter than the provider may send an event again",messageExpression="has(self.verification.hmac) ? 'retention.claims must be at least 170h longer than hmac.retryHorizon: the provider may send an event again for that long, former secrets are accepted for up to 168h more, clocks differ by up to 2h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme in ['Stripe', 'Paddle', 'Square', 'GitLab', 'GitHub', 'GitLabToken'] ? 'retention.claims must be at least 242h with this scheme: its provider may send an event again for 72h, former secrets are accepted for up to 168h more, clocks differ by up to 2h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme == 'Adyen' ? 'retention.claims must be at least 890h with this scheme: its provider may send an event again for 720h, former secrets are accepted for up to 168h more, clocks differ by up to 2h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme == 'Meta' ? 'retention.claims must be at least 206h with this scheme: its provider may send an event again for 36h, former secrets are accepted for up to 168h more, clocks differ by up to 2h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme == 'Svix' ? 'retention.claims must be at least 198h with this scheme: its provider may send an event again for 27h35m5s, former secrets are accepted for up to 168h more, clocks differ by up to 2h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme == 'Slack' ? 'retention.claims must be at least 195h with this scheme: its provider may send an event again for 24h6m, former secrets are accepted for up to 168h more, clocks differ by up to 2h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme == 'HubSpot' ? 'retention.claims must be at least 194h with this scheme: its provider may send an event again for 24h, former secrets are accepted for up to 168h more, clocks differ by up to 2h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme == 'Paymos' ? 'retention.claims must be at least 187h with this scheme: its provider may send an event again for 16h3m, former secrets are accepted for up to 168h more, clocks differ by up to 2h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme == 'Shopify' ? 'retention.claims must be at least 174h with this scheme: its provider may send an event again for 4h, former secrets are accepted for up to 168h more, clocks differ by up to 2h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : self.verification.scheme == 'Dropbox' ? 'retention.claims must be at least 171h with this scheme: its provider may send an event again for 10m, former secrets are accepted for up to 168h more, clocks differ by up to 2h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out' : 'retention.claims must be at least 246h with this scheme: its provider may send an event again for 75h35m5s, former secrets are accepted for up to 168h more, clocks differ by up to 2h, and an event that is forgotten before is processed twice. Set that much or more, or leave it out'"
 type WebhookEndpointSpec struct {
@@ -185,6 +186,7 @@ type Effect struct {
 
 // Destination is a system that gets a copy of each matching event.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.onExhausted) || self.onExhausted == 'Skip' || (has(self.ordering) && self.ordering == 'PerResource')",message="onExhausted Block needs ordering PerResource: without an order nothing waits"
 // +kubebuilder:validation:XValidation:rule="has(self.nats) == self.url.matches('^(nats|tls)://')",message="url must begin with nats:// or tls:// where nats is set, and with http:// or https:// where it is not"
 type Destination struct {
 	// name of the destination, unique in this endpoint. Unfinished deliveries belong to it by this name.
@@ -227,6 +229,20 @@ type Destination struct {
 	// +kubebuilder:validation:Maximum=64
 	Concurrency int32 `json:"concurrency,omitempty"`
 
+	// ordering is None, or PerResource to bring the events of each resource in the order in which they were received: a delivery
+	// waits until those of its resource before it are done, and others pass. An event without a resource id waits for nothing.
+	// A change holds for events that come after it. Default None.
+	// +optional
+	// +default="None"
+	Ordering Ordering `json:"ordering,omitempty"`
+
+	// onExhausted says, with ordering PerResource, what becomes of later deliveries of a resource when one has run out of
+	// attempts: Skip, and they go on without it, or Block, and they wait until it has been replayed and delivered, or removed by
+	// retention.failed. Default Skip.
+	// +optional
+	// +default="Skip"
+	OnExhausted ExhaustedPolicy `json:"onExhausted,omitempty"`
+
 	// signingSecretRef names what deliveries to the destination are signed with, in the headers webhook-id, webhook-timestamp
 	// and webhook-signature of Standard Webhooks: whsec_ and the key in base64, 24 to 64 bytes of it. Two of them, separated
 	// by white space, sign each delivery twice, so that the destination can change from one to the other. While the Secret or
@@ -258,6 +274,30 @@ type NATS struct {
 	// +optional
 	CredentialsSecretRef *SecretKeyReference `json:"credentialsSecretRef,omitempty"`
 }
+
+// Ordering says in which order deliveries reach a destination.
+//
+// +kubebuilder:validation:Enum=None;PerResource
+type Ordering string
+
+const (
+	// OrderingNone lets each delivery go by itself.
+	OrderingNone Ordering = "None"
+	// OrderingPerResource keeps the order of each resource's events.
+	OrderingPerResource Ordering = "PerResource"
+)
+
+// ExhaustedPolicy says what a delivery without attempts left does to those after it.
+//
+// +kubebuilder:validation:Enum=Skip;Block
+type ExhaustedPolicy string
+
+const (
+	// ExhaustedSkip lets later deliveries of the resource go on.
+	ExhaustedSkip ExhaustedPolicy = "Skip"
+	// ExhaustedBlock lets later deliveries of the resource wait.
+	ExhaustedBlock ExhaustedPolicy = "Block"
+)
 
 // ClientErrorPolicy says what an answer does that blames the delivery.
 //

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookonce/hookonce/internal/receiverconfig"
 	"github.com/hookonce/hookonce/internal/receiverstatus"
 	"github.com/hookonce/hookonce/receiver/ingest"
 	"github.com/hookonce/hookonce/receiver/ledger"
@@ -85,8 +86,9 @@ func (p *process) tryOpen(background context.Context) (*outbound, error) {
 	}
 	l, err := ledger.Open(background, ledger.Options{
 		URL: p.flags.url, Schema: config.Schema, Endpoint: config.Endpoint, Logger: p.log,
-		Lease: func() time.Duration { return relay.LeaseFor(p.destinations()) },
-		Kept:  p.kept, LeaseLost: p.metrics.LeasesLost, EffectFailed: p.metrics.EffectFailed,
+		Lease:    func() time.Duration { return relay.LeaseFor(p.destinations()) },
+		Ordering: p.ordering,
+		Kept:     p.kept, LeaseLost: p.metrics.LeasesLost, EffectFailed: p.metrics.EffectFailed,
 	})
 	if err != nil {
 		return nil, err
@@ -171,6 +173,24 @@ func (p *process) effects() map[string]string {
 		}
 	}
 	return functions
+}
+
+// ordering are the destinations that keep the order, and those of them where failed deliveries block.
+func (p *process) ordering() (ordered, blocking []string) {
+	config := p.mounts.Current().Config
+	if config == nil {
+		return nil, nil
+	}
+	for _, d := range config.Destinations {
+		if d.Ordering != receiverconfig.OrderingPerResource {
+			continue
+		}
+		ordered = append(ordered, d.Name)
+		if d.FailedBlock {
+			blocking = append(blocking, d.Name)
+		}
+	}
+	return ordered, blocking
 }
 
 // kept is the retention of claims and of payloads.

@@ -57,12 +57,18 @@ type Destination struct {
 	FailClientErrors bool `json:"failClientErrors,omitempty"`
 	// Signed lets deliveries be signed with the secret that is mounted for the destination, and wait while there is none.
 	Signed bool `json:"signed,omitempty"`
+	// Ordering is OrderingPerResource or empty; with FailedBlock a failed delivery blocks later ones of its resource.
+	Ordering    string `json:"ordering,omitempty"`
+	FailedBlock bool   `json:"failedBlock,omitempty"`
 	// Subject of NATS that deliveries are published to; empty where they are posted.
 	Subject string `json:"subject,omitempty"`
 	// LogsIn lets receivers log in with the credentials that are mounted for the destination, and deliveries wait while there
 	// are none.
 	LogsIn bool `json:"logsIn,omitempty"`
 }
+
+// OrderingPerResource has the events of each resource delivered in their order.
+const OrderingPerResource = "PerResource"
 
 // The ends of the names of the files with destinations' secrets, behind the destination's name.
 const (

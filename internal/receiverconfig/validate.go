@@ -168,6 +168,9 @@ func (c *Config) validateDestinations() []error {
 		if destination.Concurrency < 0 {
 			problems = append(problems, fmt.Errorf("%s: concurrency is negative", at))
 		}
+		if destination.Ordering != "" && destination.Ordering != OrderingPerResource {
+			problems = append(problems, fmt.Errorf("%s: ordering %q is neither empty nor %s", at, destination.Ordering, OrderingPerResource))
+		}
 		problems = append(problems, validatePatterns(at, destination.EventTypes)...)
 	}
 	return problems

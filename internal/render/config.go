@@ -151,6 +151,9 @@ func destination(d *v1alpha1.Destination, parse *durations) receiverconfig.Desti
 		FailClientErrors: d.Retry != nil && d.Retry.ClientErrors == v1alpha1.ClientErrorsFail,
 		Signed:           d.SigningSecretRef != nil,
 	}
+	if d.Ordering == v1alpha1.OrderingPerResource {
+		out.Ordering, out.FailedBlock = receiverconfig.OrderingPerResource, d.OnExhausted == v1alpha1.ExhaustedBlock
+	}
 	if d.NATS != nil {
 		out.Subject, out.LogsIn = d.NATS.Subject, d.NATS.CredentialsSecretRef != nil
 	}

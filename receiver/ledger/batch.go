@@ -39,7 +39,7 @@ type bodyColumns struct{ key, event, digest, result, idKey column }
 
 type eventColumns struct{ eventID, eventType, resourceID, contentType, headers, body, payload column }
 
-type deliveryColumns struct{ id, event, destination, term column }
+type deliveryColumns struct{ id, event, destination, term, resource column }
 
 var batches = sync.Pool{New: func() any { return newBatch() }}
 
@@ -52,7 +52,7 @@ func newBatch() *batch {
 		events: eventColumns{
 			eventID: text, eventType: text, resourceID: text, contentType: text, headers: bytea, body: bytea, payload: bytea,
 		},
-		deliveries: deliveryColumns{id: id, event: id, destination: text, term: newColumn(pgtype.Int8OID)},
+		deliveries: deliveryColumns{id: id, event: id, destination: text, term: newColumn(pgtype.Int8OID), resource: text},
 	}
 }
 
@@ -140,7 +140,9 @@ func (b *batch) fill(endpoint, scopeName string, scope int32, now time.Time) err
 	for _, w := range b.sent {
 		b.add(w)
 		for i := range w.outbox {
-			w.outbox[i].Lease = receiver.Lease{Token: token, Expires: now.Add(w.term)}
+			if !w.outbox[i].Ordered {
+				w.outbox[i].Lease = receiver.Lease{Token: token, Expires: now.Add(w.term)}
+			}
 		}
 	}
 	number := func(at, size int) []byte { return b.numbers[at : at+size] }
@@ -155,13 +157,13 @@ func (b *batch) fill(endpoint, scopeName string, scope int32, now time.Time) err
 }
 
 // columns are the arrays, in the order of the statement's parameters.
-func (b *batch) columns() [20]*column {
+func (b *batch) columns() [21]*column {
 	c, o, e, d := &b.claims, &b.bodies, &b.events, &b.deliveries
-	return [20]*column{
+	return [21]*column{
 		&c.key, &c.event, &c.digest, &c.claimsBody,
 		&o.key, &o.event, &o.digest, &o.result, &o.idKey,
 		&e.eventID, &e.eventType, &e.resourceID, &e.contentType,
-		&d.id, &d.event, &d.destination, &d.term,
+		&d.id, &d.event, &d.destination, &d.term, &d.resource,
 		&e.headers, &e.payload, &e.body,
 	}
 }
@@ -193,5 +195,10 @@ func (b *batch) add(w *waiting) {
 		d.event.addBytes(w.id[:])
 		d.destination.addText(w.outbox[i].Destination)
 		d.term.addInt64(w.term.Microseconds())
+		if w.outbox[i].Ordered {
+			d.resource.addText(w.event.ResourceID)
+		} else {
+			d.resource.addNull()
+		}
 	}
 }

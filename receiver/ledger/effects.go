@@ -94,21 +94,27 @@ func (r *recording) queueDeliveries(batch *pgx.Batch) error {
 	// Our clock is read before the database's, so our end of the lease is the earlier one.
 	term := r.l.options.Lease()
 	lease := receiver.Lease{Token: token, Expires: r.l.options.Now().Add(term)}
-	if r.outbox, err = r.l.newOutbox(&r.event, r.work.Destinations); err != nil {
+	if r.outbox, err = r.l.newOutbox(&r.event, &r.work); err != nil {
 		return err
 	}
-	ids := make([]uuid.UUID, len(r.outbox))
+	ids, resources := make([]uuid.UUID, len(r.outbox)), make([]*string, len(r.outbox))
+	resource := storable(r.event.ResourceID)
 	for i := range r.outbox {
-		ids[i], r.outbox[i].Lease = r.outbox[i].ID, lease
+		ids[i] = r.outbox[i].ID
+		if r.outbox[i].Ordered {
+			resources[i] = &resource
+		} else {
+			r.outbox[i].Lease = lease
+		}
 	}
-	batch.Queue(r.l.sql.deliveryInsert, r.scope, r.id, ids, r.work.Destinations, token, term)
+	batch.Queue(r.l.sql.deliveryInsert, r.scope, r.id, ids, r.work.Destinations, token, term, resources)
 	return nil
 }
 
 // newOutbox is the event's deliveries, which are to be leased yet.
-func (l *Ledger) newOutbox(event *receiver.Event, destinations []string) ([]receiver.Delivery, error) {
-	outbox := make([]receiver.Delivery, len(destinations))
-	for i, destination := range destinations {
+func (l *Ledger) newOutbox(event *receiver.Event, work *receiver.Work) ([]receiver.Delivery, error) {
+	outbox := make([]receiver.Delivery, len(work.Destinations))
+	for i, destination := range work.Destinations {
 		id, err := l.ids.next(wallClock())
 		if err != nil {
 			return nil, err
@@ -116,6 +122,7 @@ func (l *Ledger) newOutbox(event *receiver.Event, destinations []string) ([]rece
 		outbox[i] = receiver.Delivery{
 			ID: id, Destination: destination, IdempotencyKey: id.String(), EventID: event.ID, EventType: event.Type,
 			ContentType: event.ContentType, Body: event.Body, Attempt: 1,
+			Ordered: event.ResourceID != "" && slices.Contains(work.Ordered, destination),
 		}
 	}
 	return outbox, nil

@@ -18,7 +18,7 @@ import (
 )
 
 // latestVersion of the schema: the number of migrations.
-const latestVersion int32 = 3
+const latestVersion int32 = 4
 
 const migrateTimeout = 2 * time.Minute
 

@@ -51,6 +51,9 @@ type Options struct {
 	// Lease returns how long the deliveries of an event are leased to this process, by the configuration in force; it is
 	// asked for each event. Default: DefaultLease.
 	Lease func() time.Duration
+	// Ordering returns the destinations that get the events of each resource in their order, and those of them at which a failed
+	// delivery blocks later ones of its resource. Default: none.
+	Ordering func() (ordered, blocking []string)
 	// MaxConns to the database. Default DefaultMaxConns.
 	MaxConns int32
 	// Kept returns the endpoint's retention, which is noted when its scope is made; from then on pruning keeps the note
@@ -102,6 +105,9 @@ func Open(ctx context.Context, options Options) (*Ledger, error) {
 	}
 	if options.Lease == nil {
 		options.Lease = func() time.Duration { return DefaultLease }
+	}
+	if options.Ordering == nil {
+		options.Ordering = func() (ordered, blocking []string) { return nil, nil }
 	}
 	if options.Kept == nil {
 		options.Kept = func() (claims, payloads time.Duration) { return 0, 0 }

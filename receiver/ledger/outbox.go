@@ -27,14 +27,15 @@ func (l *Ledger) LeaseDue(
 	if err != nil {
 		return nil, fmt.Errorf("make a lease: %w", err)
 	}
+	ordered, blocking := l.options.Ordering()
 	var deliveries []receiver.Delivery
 	err = l.inTransaction(ctx, "lease deliveries", func(batch *pgx.Batch, scope int32) {
 		given := receiver.Lease{Token: token, Expires: l.options.Now().Add(lease)}
-		batch.Queue(l.sql.lease, scope, limit, token, lease, destinations).Query(func(rows pgx.Rows) (err error) {
+		batch.Queue(l.sql.lease, scope, limit, token, lease, destinations, orEmpty(ordered), orEmpty(blocking)).Query(func(rows pgx.Rows) (err error) {
 			deliveries, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (receiver.Delivery, error) {
 				d := receiver.Delivery{Lease: given}
 				err := row.Scan(&d.ID, &d.Destination, &d.IdempotencyKey, &d.EventID, &d.EventType, &d.ContentType,
-					&d.Body, &d.Attempt)
+					&d.Body, &d.Attempt, &d.Ordered)
 				return d, err
 			})
 			return err

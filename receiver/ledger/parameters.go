@@ -20,13 +20,13 @@ import (
 type parameters struct {
 	claim, settle, settleBody [][]byte
 
-	ids, destinations column
+	ids, destinations, resources column
 	// scratch holds what is not there as bytes.
 	scratch []byte
 }
 
 var quickParameters = sync.Pool{New: func() any {
-	return &parameters{ids: newColumn(pgtype.UUIDOID), destinations: newColumn(pgtype.TextOID)}
+	return &parameters{ids: newColumn(pgtype.UUIDOID), destinations: newColumn(pgtype.TextOID), resources: newColumn(pgtype.TextOID)}
 }}
 
 // release lets go of the event, and keeps the rest for the next one.
@@ -70,12 +70,13 @@ func (q *quick) fill(left time.Duration) error {
 	p.scratch = p.scratch[:0]
 	p.ids.reset()
 	p.destinations.reset()
+	p.resources.reset()
 	token, err := uuid.NewRandom()
 	if err != nil {
 		return fmt.Errorf("make a lease: %w", err)
 	}
 	if len(r.work.Destinations) > 0 {
-		if q.outbox, err = r.l.newOutbox(e, r.work.Destinations); err != nil {
+		if q.outbox, err = r.l.newOutbox(e, &r.work); err != nil {
 			return err
 		}
 	}
@@ -83,7 +84,12 @@ func (q *quick) fill(left time.Duration) error {
 	term := r.l.options.Lease()
 	lease := receiver.Lease{Token: token, Expires: r.l.options.Now().Add(term)}
 	for i := range q.outbox {
-		q.outbox[i].Lease = lease
+		if q.outbox[i].Ordered {
+			p.resources.addText(e.ResourceID)
+		} else {
+			q.outbox[i].Lease = lease
+			p.resources.addNull()
+		}
 		p.ids.addBytes(q.outbox[i].ID[:])
 		p.destinations.addText(q.outbox[i].Destination)
 	}
@@ -99,7 +105,7 @@ func (q *quick) fill(left time.Duration) error {
 	p.claim = append(p.claim[:0], scope, []byte(r.l.scopeName()), key, id, e.BodyDigest[:], p.int16(stateProcessed), p.int16(statusOK))
 	p.claim = append(p.claim, row[:]...)
 	p.claim = append(p.claim, token[:], p.int64(term.Microseconds()), p.ids.bytes(), p.destinations.bytes(),
-		r.l.settings[0], []byte(database.Milliseconds(left)))
+		r.l.settings[0], []byte(database.Milliseconds(left)), p.resources.bytes())
 	p.settle = append(append(p.settle[:0], scope, key, id, []byte(before), []byte(afterResult)), row[:]...)
 	if e.ClaimBody {
 		p.claim = append(p.claim, r.candidate.body[:])

@@ -31,7 +31,7 @@ func (l *Ledger) recordInBatch(
 	ctx context.Context, commitBy time.Time, event receiver.Event, work receiver.Work,
 ) (receiver.Receipt, error) {
 	w := l.queue.get()
-	if err := l.prepare(w, event, work.Destinations); err != nil {
+	if err := l.prepare(w, event, &work); err != nil {
 		return receiver.Receipt{}, err
 	}
 	w.sendBy = commitBy.Add(-commitReserve)
@@ -44,7 +44,7 @@ func (l *Ledger) recordInBatch(
 	return receipt, err
 }
 
-func (l *Ledger) prepare(w *waiting, event receiver.Event, destinations []string) error {
+func (l *Ledger) prepare(w *waiting, event receiver.Event, work *receiver.Work) error {
 	var err error
 	w.event = event
 	if w.id, err = l.ids.next(wallClock()); err != nil {
@@ -57,9 +57,9 @@ func (l *Ledger) prepare(w *waiting, event receiver.Event, destinations []string
 	if w.answer, err = standardAnswer(event.ID); err != nil {
 		return err
 	}
-	if len(destinations) > 0 {
+	if len(work.Destinations) > 0 {
 		w.term = l.options.Lease()
-		w.outbox, err = l.newOutbox(&w.event, destinations)
+		w.outbox, err = l.newOutbox(&w.event, work)
 	}
 	return err
 }

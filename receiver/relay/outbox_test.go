@@ -73,9 +73,13 @@ func (o *memoryOutbox) LeaseDue(
 	o.leases++
 	now := time.Now()
 	var leased []receiver.Delivery
+	before := map[string]bool{}
 	for _, r := range o.rows {
 		d := &r.delivery
-		if len(leased) == limit || !slices.Contains(destinations, d.Destination) ||
+		// All that is ordered is of one resource here.
+		waits := d.Ordered && before[d.Destination]
+		before[d.Destination] = before[d.Destination] || d.Ordered
+		if waits || len(leased) == limit || !slices.Contains(destinations, d.Destination) ||
 			r.due.After(now) || d.Lease.Expires.After(now) {
 			continue
 		}

@@ -116,16 +116,18 @@ type Relay struct {
 // New returns a relay. It does nothing until it is run, but takes offers.
 func New(opts Options) *Relay {
 	opts.setDefaults()
-	return &Relay{
-		opts:    opts,
-		settler: newSettler(opts),
-		kick:    make(chan struct{}, 1),
-		lanes:   map[string]*lane{},
+	r := &Relay{
+		opts:  opts,
+		kick:  make(chan struct{}, 1),
+		lanes: map[string]*lane{},
 	}
+	r.settler = newSettler(opts, r.wake)
+	return r
 }
 
 // Offer takes deliveries that were just committed and are leased to this process. It never blocks: what finds no room in
-// memory is left to the poll, which finds it when its lease has run out.
+// memory is left to the poll, which finds it when its lease has run out. Those that are ordered are not leased: the outbox is
+// asked for what may go.
 func (r *Relay) Offer(deliveries []receiver.Delivery) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,6 +135,11 @@ func (r *Relay) Offer(deliveries []receiver.Delivery) {
 		return
 	}
 	for _, d := range deliveries {
+		if d.Ordered {
+			// Its turn may have come.
+			r.wake()
+			continue
+		}
 		if to, known := r.destination(d.Destination); known {
 			lane := r.lane(d.Destination)
 			lane.offer(d)

@@ -6,6 +6,7 @@ package relay
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,6 +32,8 @@ type settler struct {
 	now    func() time.Time
 	log    *slog.Logger
 	lost   func([]receiver.Delivery)
+	// next is called when deliveries that others wait for have been booked.
+	next func()
 
 	mu      sync.Mutex
 	pending []receiver.Settlement
@@ -44,8 +47,8 @@ type settler struct {
 	closing bool
 }
 
-func newSettler(opts Options) *settler {
-	s := &settler{outbox: opts.Outbox, now: opts.Now, log: opts.Log, lost: opts.LeaseLost, wake: make(chan struct{}, 1)}
+func newSettler(opts Options, next func()) *settler {
+	s := &settler{outbox: opts.Outbox, now: opts.Now, log: opts.Log, lost: opts.LeaseLost, next: next, wake: make(chan struct{}, 1)}
 	s.room = sync.NewCond(&s.mu)
 	return s
 }
@@ -117,7 +120,13 @@ func (s *settler) run(ctx context.Context) {
 func (s *settler) settle(ctx context.Context, batch []receiver.Settlement) error {
 	ctx, cancel := context.WithTimeout(ctx, SettleTimeout)
 	defer cancel()
-	return s.outbox.Settle(ctx, batch)
+	if err := s.outbox.Settle(ctx, batch); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(batch, func(b receiver.Settlement) bool { return b.Delivery.Ordered }) {
+		s.next()
+	}
+	return nil
 }
 
 func (s *settler) take() ([]receiver.Settlement, bool) {

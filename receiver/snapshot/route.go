@@ -26,6 +26,9 @@ func (s *Snapshot) Route(event receiver.Event) receiver.Work {
 	for _, destination := range s.Config.Destinations {
 		if receiver.MatchesType(destination.EventTypes, event.Type) {
 			work.Destinations = append(work.Destinations, destination.Name)
+			if destination.Ordering == receiverconfig.OrderingPerResource {
+				work.Ordered = append(work.Ordered, destination.Name)
+			}
 		}
 	}
 	return work

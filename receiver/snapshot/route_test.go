@@ -20,7 +20,7 @@ func TestRoute(t *testing.T) {
 		},
 		Destinations: []receiverconfig.Destination{
 			{Name: "fulfilment", EventTypes: []string{"invoice.*"}},
-			{Name: "refunds", EventTypes: []string{"refund.*", "invoice.refunded"}},
+			{Name: "refunds", EventTypes: []string{"refund.*", "invoice.refunded"}, Ordering: receiverconfig.OrderingPerResource},
 		},
 	}}
 	book := receiver.Effect{Name: "book", Function: "shop.book", OncePerResource: true}
@@ -28,7 +28,7 @@ func TestRoute(t *testing.T) {
 	tests := map[string]receiver.Work{
 		"invoice.paid":      {Effects: []receiver.Effect{book, log}, Destinations: []string{"fulfilment"}},
 		"invoice.paid_over": {Effects: []receiver.Effect{book, log}, Destinations: []string{"fulfilment"}},
-		"invoice.refunded":  {Effects: []receiver.Effect{log}, Destinations: []string{"fulfilment", "refunds"}},
+		"invoice.refunded":  {Effects: []receiver.Effect{log}, Destinations: []string{"fulfilment", "refunds"}, Ordered: []string{"refunds"}},
 		"invoice.line.new":  {Effects: []receiver.Effect{log}, Destinations: []string{"fulfilment"}},
 		"invoice.":          {Effects: []receiver.Effect{log}},
 		"invoice":           {Effects: []receiver.Effect{log}},

@@ -27,15 +27,16 @@ WITH fresh AS (
 ), stored AS (
   INSERT INTO hookonce.event (id, scope, endpoint, event_id, event_type, resource_id, content_type, headers, body, payload)
   SELECT u.id, $1, $5::text, u.event_id, u.event_type, u.resource_id, u.content_type, u.headers, u.body, u.payload
-  FROM unnest((SELECT $8::uuid[]), (SELECT $16::text[]), (SELECT $17::text[]), (SELECT $18::text[]), (SELECT $19::text[]), (SELECT $24::bytea[]), (SELECT $26::bytea[]), (SELECT $25::bytea[]))
+  FROM unnest((SELECT $8::uuid[]), (SELECT $16::text[]), (SELECT $17::text[]), (SELECT $18::text[]), (SELECT $19::text[]), (SELECT $25::bytea[]), (SELECT $27::bytea[]), (SELECT $26::bytea[]))
     AS u (id, event_id, event_type, resource_id, content_type, headers, body, payload)
   WHERE u.id IN (SELECT event FROM won)
 ), owed AS (
   INSERT INTO hookonce.delivery
-    (id, scope, event, event_received_at, destination, next_attempt_at, lease_token, leased_until)
-  SELECT u.id, $1, u.event, now(), u.destination, now(), $6::uuid,
-         clock_timestamp() + u.term_us * interval '1 microsecond'
-  FROM unnest((SELECT $20::uuid[]), (SELECT $21::uuid[]), (SELECT $22::text[]), (SELECT $23::bigint[])) AS u (id, event, destination, term_us)
+    (id, scope, event, event_received_at, destination, next_attempt_at, lease_token, leased_until, resource)
+  SELECT u.id, $1, u.event, now(), u.destination, now(), CASE WHEN u.resource IS NULL THEN $6::uuid END,
+         CASE WHEN u.resource IS NULL THEN clock_timestamp() + u.term_us * interval '1 microsecond' END, u.resource
+  FROM unnest((SELECT $20::uuid[]), (SELECT $21::uuid[]), (SELECT $22::text[]), (SELECT $23::bigint[]), (SELECT $24::text[]))
+    AS u (id, event, destination, term_us, resource)
   WHERE u.event IN (SELECT event FROM won)
 )
 -- A body that was claimed while its id was not must not stay claimed: the division fails the transaction, and each event

@@ -16,9 +16,9 @@ WITH limits AS (
   SELECT won.event, $1, $8::text, $9::text, $10::text, $11::text, $12::text, $13::bytea, $14::bytea, $15::bytea FROM won
 ), owed AS (
   INSERT INTO hookonce.delivery
-    (id, scope, event, event_received_at, destination, next_attempt_at, lease_token, leased_until)
-  SELECT u.id, $1, won.event, now(), u.destination, now(), $16::uuid,
-         clock_timestamp() + $17::bigint * interval '1 microsecond'
-  FROM won, unnest((SELECT $18::uuid[]), (SELECT $19::text[])) AS u (id, destination)
+    (id, scope, event, event_received_at, destination, next_attempt_at, lease_token, leased_until, resource)
+  SELECT u.id, $1, won.event, now(), u.destination, now(), CASE WHEN u.resource IS NULL THEN $16::uuid END,
+         CASE WHEN u.resource IS NULL THEN clock_timestamp() + $17::bigint * interval '1 microsecond' END, u.resource
+  FROM won, unnest((SELECT $18::uuid[]), (SELECT $19::text[]), (SELECT $22::text[])) AS u (id, destination, resource)
 )
 SELECT event FROM won

@@ -12,10 +12,10 @@ WITH next AS (
   RETURNING f.*
 ), again AS (
   INSERT INTO hookonce.delivery
-    (id, event, event_received_at, next_attempt_at, scope, destination, idempotency_key, content_type, body, replay)
-  SELECT id, event, event_received_at, now(), scope, destination, idempotency_key, content_type, body, $1 FROM failed
+    (id, event, event_received_at, next_attempt_at, scope, destination, idempotency_key, content_type, body, replay, resource)
+  SELECT id, event, event_received_at, now(), scope, destination, idempotency_key, content_type, body, $1, resource FROM failed
   UNION ALL
-  SELECT gen_random_uuid(), t.event, t.event_received_at, now(), $2, t.destination, t.delivered_key, NULL, NULL, $1
+  SELECT gen_random_uuid(), t.event, t.event_received_at, now(), $2, t.destination, t.delivered_key, NULL, NULL, $1, NULL
   FROM taken t
   WHERE t.delivered_key IS NOT NULL
     AND EXISTS (SELECT FROM hookonce.event e WHERE e.id = t.event AND e.received_at = t.event_received_at)

@@ -21,9 +21,9 @@ WITH s AS (
   RETURNING s.n, d.*
 ), failed AS (
   INSERT INTO hookonce.failed_delivery (id, event, event_received_at, scope, attempts, status_code, destination, event_id,
-    reason, idempotency_key, content_type, body)
+    reason, idempotency_key, content_type, body, resource)
   SELECT x.id, x.event, x.event_received_at, x.scope, x.attempts + 1, s.status_code, x.destination,
-         coalesce(e.event_id, ''), s.reason, x.idempotency_key, x.content_type, x.body
+         coalesce(e.event_id, ''), s.reason, x.idempotency_key, x.content_type, x.body, x.resource
   FROM exhausted x JOIN s ON s.n = x.n
   LEFT JOIN hookonce.event e ON e.id = x.event AND e.received_at = x.event_received_at
 ), settled AS (

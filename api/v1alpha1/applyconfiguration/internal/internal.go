@@ -179,6 +179,14 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: nats
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.NATS
+    - name: onExhausted
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.ExhaustedPolicy
+      default: Skip
+    - name: ordering
+      type:
+        namedType: com.github.hookonce.hookonce.api.v1alpha1.Ordering
+      default: None
     - name: retry
       type:
         namedType: com.github.hookonce.hookonce.api.v1alpha1.Retry
@@ -222,6 +230,8 @@ var schemaYAML = typed.YAMLObject(`types:
       type:
         scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.EventTypePattern
+  scalar: string
+- name: com.github.hookonce.hookonce.api.v1alpha1.ExhaustedPolicy
   scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.Exposure
   map:
@@ -465,6 +475,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: subject
       type:
         scalar: string
+- name: com.github.hookonce.hookonce.api.v1alpha1.Ordering
+  scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.Origin
   scalar: string
 - name: com.github.hookonce.hookonce.api.v1alpha1.Receiver

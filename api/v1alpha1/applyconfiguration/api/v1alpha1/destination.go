@@ -29,6 +29,14 @@ type DestinationApplyConfiguration struct {
 	Retry *RetryApplyConfiguration `json:"retry,omitempty"`
 	// concurrency is how many attempts are made at once to the destination, by each receiver. Default 8; from 1 to 64.
 	Concurrency *int32 `json:"concurrency,omitempty"`
+	// ordering is None, or PerResource to bring the events of each resource in the order in which they were received: a delivery
+	// waits until those of its resource before it are done, and others pass. An event without a resource id waits for nothing.
+	// A change holds for events that come after it. Default None.
+	Ordering *apiv1alpha1.Ordering `json:"ordering,omitempty"`
+	// onExhausted says, with ordering PerResource, what becomes of later deliveries of a resource when one has run out of
+	// attempts: Skip, and they go on without it, or Block, and they wait until it has been replayed and delivered, or removed by
+	// retention.failed. Default Skip.
+	OnExhausted *apiv1alpha1.ExhaustedPolicy `json:"onExhausted,omitempty"`
 	// signingSecretRef names what deliveries to the destination are signed with, in the headers webhook-id, webhook-timestamp
 	// and webhook-signature of Standard Webhooks: whsec_ and the key in base64, 24 to 64 bytes of it. Two of them, separated
 	// by white space, sign each delivery twice, so that the destination can change from one to the other. While the Secret or
@@ -93,6 +101,22 @@ func (b *DestinationApplyConfiguration) WithRetry(value *RetryApplyConfiguration
 // If called multiple times, the Concurrency field is set to the value of the last call.
 func (b *DestinationApplyConfiguration) WithConcurrency(value int32) *DestinationApplyConfiguration {
 	b.Concurrency = &value
+	return b
+}
+
+// WithOrdering sets the Ordering field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Ordering field is set to the value of the last call.
+func (b *DestinationApplyConfiguration) WithOrdering(value apiv1alpha1.Ordering) *DestinationApplyConfiguration {
+	b.Ordering = &value
+	return b
+}
+
+// WithOnExhausted sets the OnExhausted field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the OnExhausted field is set to the value of the last call.
+func (b *DestinationApplyConfiguration) WithOnExhausted(value apiv1alpha1.ExhaustedPolicy) *DestinationApplyConfiguration {
+	b.OnExhausted = &value
 	return b
 }
 
