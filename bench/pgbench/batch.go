@@ -14,7 +14,7 @@ func Fifty(sql fs.FS) (Script, error) {
 		keys, ids, digests, same("false"),
 		none, none, none, none, none,
 		each(eventID(atBatch)), same(eventType), each(resourceID(atBatch)), same(contentType),
-		each(deliveryID(atBatch)), ids, same(destination), same("10800000000::bigint"),
+		each(deliveryID(atBatch)), ids, same(destination), same("10800000000::bigint"), same("NULL::text"),
 		same(headers), same("NULL::bytea"), same(body),
 	}, nil}})
 }

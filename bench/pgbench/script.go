@@ -119,7 +119,7 @@ var oneEvent = []step{
 		id(at), scope, endpoint, eventID(at), eventType, resourceID(at), contentType, headers, body, "NULL::bytea",
 	}, nil},
 	{"delivery_insert", []string{
-		scope, id(at), "ARRAY[" + deliveryID(at) + "]", "ARRAY[" + destination + "]", token, lease,
+		scope, id(at), "ARRAY[" + deliveryID(at) + "]", "ARRAY[" + destination + "]", token, lease, "ARRAY[NULL::text]",
 	}, nil},
 }
 
