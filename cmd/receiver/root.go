@@ -83,8 +83,8 @@ func newRoot(std streams) *cobra.Command {
 	log := func() *slog.Logger {
 		return slog.New(slog.NewJSONHandler(std.err, &slog.HandlerOptions{Level: level}))
 	}
-	root.AddCommand(newServe(log), newMigrate(log), newPrune(log), newReplay(log), newDeliveries(std, log), newAudit(std, log), newSend(std), newVerify(std), newDoctor(std),
-		newProve(std, log))
+	root.AddCommand(newServe(log), newMigrate(log), newPrune(log), newReplay(log), newDeliveries(std, log), newAudit(std, log),
+		newSend(std), newVerify(std), newDoctor(std), newProve(std, log))
 	return root
 }
 

@@ -41,7 +41,8 @@ func (c *cluster) endpoint(ctx context.Context, name string) (*v1alpha1.WebhookE
 	case apierrors.IsNotFound(err):
 		return nil, fmt.Errorf("WebhookEndpoint %s does not exist in namespace %s: correct ENDPOINT or --namespace", name, c.namespace)
 	case meta.IsNoMatchError(err):
-		return nil, fmt.Errorf("the cluster does not know WebhookEndpoints (%w): install Hookonce there, name another cluster with --context", err)
+		return nil, fmt.Errorf("the cluster does not know WebhookEndpoints (%w): install Hookonce there, or name another cluster with "+
+			"--context", err)
 	case err != nil:
 		return nil, fmt.Errorf("read WebhookEndpoint %s: %w: check --context", name, err)
 	}

@@ -29,8 +29,9 @@ type Audit struct {
 	Double int64 `json:"double"`
 }
 
-// Audit sums up what came since a moment; since the ledger's beginning if it is zero. A moment more than receiver.CountMinutesKept ago counts
-// from the beginning of its day (UTC), which Since then says. It may take a minute. Errors wrap receiver.ErrUnavailable.
+// Audit sums up what came since a moment; since the ledger's beginning if it is zero. A moment more than
+// receiver.CountMinutesKept ago counts from the beginning of its day (UTC), which Since then says. It may take a minute. Errors
+// wrap receiver.ErrUnavailable.
 func (l *Ledger) Audit(ctx context.Context, now, since time.Time) (*Audit, error) {
 	a := &Audit{Since: since.UTC()}
 	if !since.IsZero() && now.Sub(since) > receiver.CountMinutesKept {

@@ -145,7 +145,8 @@ func collect[T any](into *[]T, scan func(pgx.CollectableRow) (T, error)) func(pg
 }
 
 func scanDelivery(row pgx.CollectableRow) (d Delivery, err error) {
-	err = row.Scan(&d.State, &d.ID, &d.Destination, &d.EventID, &d.EventType, &d.Attempts, &d.Time, &d.StatusCode, &d.Reason, &d.IdempotencyKey)
+	err = row.Scan(&d.State, &d.ID, &d.Destination, &d.EventID, &d.EventType, &d.Attempts, &d.Time, &d.StatusCode, &d.Reason,
+		&d.IdempotencyKey)
 	d.Time = d.Time.UTC()
 	return d, err
 }

@@ -31,7 +31,8 @@ func (l *Ledger) LeaseDue(
 	var deliveries []receiver.Delivery
 	err = l.inTransaction(ctx, "lease deliveries", func(batch *pgx.Batch, scope int32) {
 		given := receiver.Lease{Token: token, Expires: l.options.Now().Add(lease)}
-		batch.Queue(l.sql.lease, scope, limit, token, lease, destinations, orEmpty(ordered), orEmpty(blocking)).Query(func(rows pgx.Rows) (err error) {
+		lease := batch.Queue(l.sql.lease, scope, limit, token, lease, destinations, orEmpty(ordered), orEmpty(blocking))
+		lease.Query(func(rows pgx.Rows) (err error) {
 			deliveries, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (receiver.Delivery, error) {
 				d := receiver.Delivery{Lease: given}
 				err := row.Scan(&d.ID, &d.Destination, &d.IdempotencyKey, &d.EventID, &d.EventType, &d.ContentType,
