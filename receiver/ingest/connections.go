@@ -100,8 +100,13 @@ type boundConn struct {
 
 	// unwatched says that the server is about to watch the connection while its request is answered.
 	unwatched atomic.Bool
-	// idle says that the next bytes begin a request, and not the first one.
+	// idle says that the server waits for the first bytes of a request that is not the connection's first.
 	idle atomic.Bool
+	// waited says that the deadline of that wait has been set.
+	waited atomic.Bool
+	// whole is how much the server reads at once while it holds nothing that it has not used: as much as by its first read. Only
+	// reads use it.
+	whole int
 }
 
 // Read reads. While a request is answered the server watches for the end of its connection, with a read of one byte in a
@@ -111,15 +116,28 @@ func (b *boundConn) Read(p []byte) (int, error) {
 	if len(p) == 1 && b.unwatched.CompareAndSwap(true, false) {
 		return 0, nil
 	}
+	if b.whole == 0 {
+		b.whole = len(p)
+	}
 	for {
 		n, err := b.Conn.Read(p)
-		if err != nil || !b.idle.Load() || !b.connections.handler.gate.shut.Load() {
+		// With less room the server holds the beginning of this request already.
+		if err != nil || len(p) < b.whole || !b.idle.Load() || !b.connections.handler.gate.shut.Load() {
 			return n, err
 		}
 		if away, err := b.turnAway(p[:n]); !away || err != nil {
 			return n, err
 		}
 	}
+}
+
+// SetReadDeadline ends the wait for a request: the server sets the deadline of its wait, and once the first bytes are there
+// another one, for its headers. What is read from then on is within a request, whatever it looks like.
+func (b *boundConn) SetReadDeadline(t time.Time) error {
+	if b.waited.Swap(true) {
+		b.idle.Store(false)
+	}
+	return b.Conn.SetReadDeadline(t) //nolint:wrapcheck // as the connection would
 }
 
 // Close gives the place back.
@@ -198,6 +216,7 @@ func (c *Connections) leave(b *boundConn) {
 // moved is told by the server: a connection is active from the end of a request's headers to the end of its answer.
 func (c *Connections) moved(b *boundConn, state http.ConnState) {
 	b.unwatched.Store(state == http.StateActive)
+	b.waited.Store(false)
 	b.idle.Store(state == http.StateIdle)
 	c.mu.Lock()
 	defer c.mu.Unlock()

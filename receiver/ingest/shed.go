@@ -39,8 +39,9 @@ func (b *boundConn) turnAway(request []byte) (away bool, err error) {
 		return false, nil
 	}
 	handler.options.Answered(Outcome{Status: busy.status, Cause: busy.cause})
-	// As the server does between two requests.
+	// As the server does between two requests, except that it goes on with the wait that it has begun.
 	b.connections.moved(b, http.StateIdle)
+	b.waited.Store(true)
 	if err := b.SetDeadline(wallClock().Add(IdleTimeout)); err != nil {
 		return true, err //nolint:wrapcheck // as any other error of the connection
 	}
@@ -68,7 +69,7 @@ func isDelivery(request, requestLine []byte) bool {
 		}
 		name, value, found := bytes.Cut(line, []byte(":"))
 		switch {
-		case !found || bytes.ContainsAny(line, "\r\n") || bytes.ContainsAny(name, " \t"):
+		case !found || len(name) == 0 || !isPlain(line) || bytes.ContainsAny(name, " \t"):
 			return false
 		case bytes.EqualFold(name, []byte("Content-Length")):
 			n, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 10, 31)
@@ -81,4 +82,15 @@ func isDelivery(request, requestLine []byte) bool {
 			return false
 		}
 	}
+}
+
+// isPlain says whether a line has only what anybody reads alike: no control characters and nothing beyond ASCII, with which a
+// name could pass for another one at a proxy.
+func isPlain(line []byte) bool {
+	for _, c := range line {
+		if c != '\t' && (c < ' ' || c > '~') {
+			return false
+		}
+	}
+	return true
 }

@@ -166,6 +166,12 @@ func TestOnlyDeliveriesAreTurnedAwayUnparsed(t *testing.T) {
 		"bare return":         {post + "X: \rx\r\nContent-Length: 2\r\n\r\n{}", 400},
 		"negative length":     {post + "Content-Length: -2\r\n\r\n{}", 400},
 		"length of one sign":  {post + "Content-Length: +2\r\n\r\n{}", 400},
+		"length after a tab":  {post + "Content-Length:\t2\r\n\r\n{}", 503},
+		"other white space":   {post + "Content-Length: 2\u00a0\r\n\r\n{}", 400},
+		"control in a name":   {post + "Transfer-Encoding\v: chunked\r\nContent-Length: 2\r\n\r\n{}", 400},
+		"control in a value":  {post + "X: \x00\r\nContent-Length: 2\r\n\r\n{}", 400},
+		"name beyond ASCII":   {post + "Content-Lengt\u0125: 3\r\nContent-Length: 2\r\n\r\n{}", 400},
+		"no name":             {post + ": x\r\nContent-Length: 2\r\n\r\n{}", 400},
 		"unsigned, no length": {post + "\r\n", 401},
 		"last request":        {post + "Connection: close\r\nContent-Length: 2\r\n\r\n{}", 401},
 		"upgrade":             {post + "Upgrade: h2c\r\nContent-Length: 2\r\n\r\n{}", 401},
@@ -206,6 +212,50 @@ func TestABodyIsNotARequest(t *testing.T) {
 	}
 }
 
+// TestTheRestOfARequestIsNotARequest: what is read when the server holds the beginning of a request already is the rest of
+// it, also if that looks like a delivery. To take it for one would leave the beginning to whoever sends next, which behind a
+// proxy is somebody else.
+func TestTheRestOfARequestIsNotARequest(t *testing.T) {
+	t.Parallel()
+	x := newTaken(t)
+	defer x.leave()
+	address, _ := x.bounded(t, 10)
+	rest := "POST " + path + " HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}"
+	// As much as the server reads at once, which ends with the given text.
+	fill := func(end string) string {
+		head := "PUT " + path + " HTTP/1.1\r\nHost: x\r\nY: "
+		return head + strings.Repeat("y", 4096-len(head)-len(end)) + end
+	}
+	delivery := "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"
+	for name, test := range map[string]struct {
+		// first is answered before the rest is sent, if it is a whole request.
+		first, request string
+		statuses       []int
+	}{
+		"within a line":               {"", fill("\r\nX: ") + rest, []int{405}},
+		"after a line":                {"", fill("\r\n") + rest, []int{400}},
+		"after one was turned away":   {delivery, fill("\r\n") + rest, []int{503, 400}},
+		"after the start of a word":   {notFoundRequest + "GE", delivery, []int{404, 405}},
+		"after lines that came along": {notFoundRequest + "PUT " + path + " HTTP/1.1\r\nHost: x\r\n", delivery, []int{404, 400}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := x.connect(t, address)
+			statuses := test.statuses
+			if test.first != "" {
+				w.write(test.first)
+				if status, answer, _ := w.answer(); status != statuses[0] {
+					t.Fatalf("got %d %s, want %d", status, answer, statuses[0])
+				}
+				statuses = statuses[1:]
+			}
+			w.write(test.request)
+			if status, answer, _ := w.answer(); status != statuses[0] {
+				t.Errorf("got %d %s, want %d", status, answer, statuses[0])
+			}
+		})
+	}
+}
+
 // told returns the outcomes so far.
 func (e *endpoint) told() (outcomes []ingest.Outcome) {
 	e.locked(func() { outcomes = append(outcomes, e.outcomes...) })
@@ -221,8 +271,11 @@ func TestTurnedAwayConnectionsStay(t *testing.T) {
 	address, _ := x.bounded(t, 2)
 	used, unused := x.connect(t, address), x.connect(t, address)
 	request := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n%s\r\n%s", path, len(body), forged, body)
-	used.write(request)
-	wantBusy(t, used)
+	// Each is listed before it is answered so, which is later than its first answer.
+	for _, w := range []*wire{unused, used} {
+		w.write(request)
+		wantBusy(t, w)
+	}
 	x.connect(t, address)
 	if _, err := unused.reader.ReadByte(); err == nil {
 		t.Error("the unused connection got something")
