@@ -81,10 +81,13 @@ func (c *cluster) run(ctx context.Context, pod string, command []string, out io.
 	}
 	var complaint bytes.Buffer
 	err = executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: out, Stderr: &complaint})
-	_, exited := errors.AsType[exec.CodeExitError](err)
+	ended, exited := errors.AsType[exec.CodeExitError](err)
 	switch {
 	case err == nil:
 		return nil
+	case exited && ended.Code == ExitUsage:
+		// The receiver's commands have the same exit codes.
+		return usagef("%s", said(complaint.String(), pod))
 	case exited:
 		return errors.New(said(complaint.String(), pod))
 	case apierrors.IsForbidden(err) || strings.Contains(err.Error(), "forbidden"):
