@@ -30,6 +30,8 @@ type Facts struct {
 	Rounds int `json:"rounds"`
 	// Retained claims of the old ledger.
 	Retained int `json:"retained"`
+	// Apart says that the senders of too much load had a processor of their own.
+	Apart bool `json:"apart,omitempty"`
 }
 
 // Line is one figure.

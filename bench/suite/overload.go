@@ -19,7 +19,8 @@ const (
 )
 
 // overload offers more than the receiver can take. What it takes must not wait long, what it does not take must be told
-// so at once, and nothing that it acknowledged may be lost: load has compared that already.
+// so at once, and nothing that it acknowledged may be lost: load has compared that already. The senders have a processor of
+// their own: their two thousand connections would take from the receiver what it was found to do without them.
 type overload struct {
 	ours   *lab.Subject
 	rounds []round
@@ -35,12 +36,12 @@ func (s *overload) round(ctx context.Context, b *bench, i int) error {
 	peak := 0.0
 	return b.add(ctx, &s.rounds, i, []contestant{
 		{"peak", func(ctx context.Context, _ int) (sample, error) {
-			found, err := b.load(ctx, s.ours, sending{connections: connections[2], measure: b.turn()})
+			found, err := b.load(ctx, s.ours, sending{connections: connections[2], measure: b.turn(), apart: true})
 			peak = found.rate
 			return found, err
 		}},
 		{"ours", func(ctx context.Context, _ int) (sample, error) {
-			return b.load(ctx, s.ours, sending{connections: crowd, measure: b.measure, rate: overloaded * peak})
+			return b.load(ctx, s.ours, sending{connections: crowd, measure: b.measure, rate: overloaded * peak, apart: true})
 		}},
 	})
 }

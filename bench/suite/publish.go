@@ -38,7 +38,7 @@ func (b *bench) gather(ctx context.Context) (report.Facts, error) {
 		Go: runtime.Version(), Postgres: version,
 		Pgx: moduleVersion("github.com/jackc/pgx/v5"), River: moduleVersion("github.com/riverqueue/river"),
 		Command: fmt.Sprintf("make bench BENCH_ROUNDS=%d BENCH_SECONDS=%g", b.rounds, b.measure.Seconds()),
-		Rounds:  b.rounds, Retained: b.retained,
+		Rounds:  b.rounds, Retained: b.retained, Apart: runtime.NumCPU() > 1,
 	}, nil
 }
 

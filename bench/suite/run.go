@@ -88,15 +88,24 @@ type sending struct {
 	rate float64
 	// keep leaves the tables as they are before the run.
 	keep bool
+	// apart gives the senders a processor of their own, which the server and Postgres do not use.
+	apart bool
 }
 
 // load runs a subject once, kills it, and compares what it acknowledged with what its database holds.
-func (b *bench) load(ctx context.Context, s *lab.Subject, how sending) (sample, error) {
+func (b *bench) load(ctx context.Context, s *lab.Subject, how sending) (_ sample, failed error) {
 	p, err := s.Start(ctx, !how.keep)
 	if err != nil {
 		return sample{}, err
 	}
 	defer p.Kill()
+	if how.apart {
+		together, err := measure.Apart(os.Getpid(), p.Pid, b.lab.Postgres.Pid())
+		if err != nil {
+			return sample{}, err
+		}
+		defer func() { failed = errors.Join(failed, together()) }()
+	}
 	m := &meter{b: b, pid: p.Pid}
 	plan := load.Plan{
 		Target: load.Target{Address: p.Public, Path: lab.Path, Secret: lab.Secret},
