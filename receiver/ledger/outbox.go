@@ -48,8 +48,8 @@ func (l *Ledger) LeaseDue(
 	return l.failLost(ctx, deliveries)
 }
 
-// failLost takes out the deliveries whose payload is gone, which only a hand in the tables can bring about: to post
-// nothing in their name would be wrong, and to keep them pending would hide it.
+// failLost takes out the deliveries whose payload is gone, which a hand in the tables can bring about, or a prune that runs while
+// a replay makes a delivery of it again: to post nothing in their name would be wrong, and to keep them pending would hide it.
 func (l *Ledger) failLost(ctx context.Context, deliveries []receiver.Delivery) ([]receiver.Delivery, error) {
 	kept := make([]receiver.Delivery, 0, len(deliveries))
 	var lost []receiver.Settlement
