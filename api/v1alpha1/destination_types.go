@@ -50,7 +50,7 @@ type Destination struct {
 
 	// ordering is None, or PerResource to bring the events of each resource in the order in which they were received: a delivery
 	// waits until those of its resource before it are done, and others pass. An event without a resource id waits for nothing.
-	// A change holds for events that come after it. Default None.
+	// PerResource holds for events that come after the change to it, None at once. Default None.
 	// +optional
 	// +default="None"
 	Ordering Ordering `json:"ordering,omitempty"`
@@ -79,12 +79,12 @@ type Destination struct {
 // NATS says how deliveries are published to a stream of NATS JetStream. The stream is the user's own.
 type NATS struct {
 	// subject that deliveries are published to, such as shop.payments; a stream has to have it among its subjects. One token
-	// may be {eventType}, which stands for the event type: shop.payments.{eventType} gives shop.payments.invoice.paid. No
+	// but the first may be {eventType}, which stands for the event type: shop.payments.{eventType} gives shop.payments.invoice.paid. No
 	// default.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
-	// +kubebuilder:validation:XValidation:rule="self.matches('^([-A-Za-z0-9_]+|[{]eventType[}])([.]([-A-Za-z0-9_]+|[{]eventType[}]))*$') && !self.matches('[}].*[}]|^_INBOX')",message="nats.subject must be tokens of letters, digits, - and _ with dots between them, such as shop.payments or shop.payments.{eventType}: no wildcards, {eventType} once, and not _INBOX"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[-A-Za-z0-9_]+([.]([-A-Za-z0-9_]+|[{]eventType[}]))*$') && !self.matches('[}].*[}]|^_INBOX')",message="nats.subject must be tokens of letters, digits, - and _ with dots between them, such as shop.payments or shop.payments.{eventType}: no wildcards, {eventType} once and not first, and not _INBOX"
 	Subject string `json:"subject,omitempty"`
 
 	// credentialsSecretRef names what receivers log in with: a .creds file, the seed of an nkey (SU...), user:password, or a

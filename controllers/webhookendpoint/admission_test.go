@@ -107,6 +107,7 @@ var refusals = []refusal{
 	{"NATSPassword", endpointManifest, `"http://sink.shop.svc/hooks"`, `"nats://user:canary@nats.shop.svc", nats: {subject: shop.payments}`, false, "url must be absolute"},
 	{"NATSWildcard", endpointManifest, `"http://sink.shop.svc/hooks"`, `"nats://nats.shop.svc", nats: {subject: shop.>}`, false, "nats.subject must be tokens"},
 	{"NATSTwoTypes", endpointManifest, `"http://sink.shop.svc/hooks"`, `"nats://nats.shop.svc", nats: {subject: "{eventType}.{eventType}"}`, false, "nats.subject must be tokens"},
+	{"NATSTypeFirst", endpointManifest, `"http://sink.shop.svc/hooks"`, `"nats://nats.shop.svc", nats: {subject: "{eventType}.shop"}`, false, "nats.subject must be tokens"},
 	{"NATSInbox", endpointManifest, `"http://sink.shop.svc/hooks"`, `"nats://nats.shop.svc", nats: {subject: _INBOX.x}`, false, "nats.subject must be tokens"},
 	{"FileURL", endpointManifest, "http://sink.shop.svc/hooks", "file:///etc/passwd", false, "url must be absolute"},
 	{"Timeout", endpointManifest, "timeout: 10s", "timeout: 10ms", false, "timeout must be from 100ms to 60s"},

@@ -183,6 +183,8 @@ func TestDestinationsOnNATS(t *testing.T) {
 		{"nats://nats.shop.svc", "shop.>", "cannot be published to"},
 		{"nats://nats.shop.svc", "shop..payments", "cannot be published to"},
 		{"nats://nats.shop.svc", "{eventType}.{eventType}", "cannot be published to"},
+		{"nats://nats.shop.svc", "{eventType}", "cannot be published to"},
+		{"nats://nats.shop.svc", "{eventType}.shop", "cannot be published to"},
 		{"nats://nats.shop.svc", "_INBOX.shop", "cannot be published to"},
 		{"nats://nats.shop.svc", "$JS.API.STREAM.DELETE.SHOP", "cannot be published to"},
 	} {

@@ -205,7 +205,7 @@ func validServer(text string) bool {
 const EventTypePlaceholder = "{eventType}"
 
 // validSubject says that messages may be published to the subject: no wildcard, one event type at most, and none of the
-// subjects that belong to the server or to answers.
+// subjects that belong to the server or to answers: so the first token is no event type, which the provider chooses.
 func validSubject(subject string) bool {
 	types := 0
 	for token := range strings.SplitSeq(subject, ".") {
@@ -218,7 +218,7 @@ func validSubject(subject string) bool {
 			return false
 		}
 	}
-	return types <= 1 && !strings.HasPrefix(subject, "_INBOX")
+	return types <= 1 && !strings.HasPrefix(subject, EventTypePlaceholder) && !strings.HasPrefix(subject, "_INBOX")
 }
 
 // validatePatterns checks event types.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,17 +18,48 @@ import (
 
 const maxReason = 256
 
-// LeaseDue takes at most limit deliveries to the named destinations that are due and leased to nobody, for so long. They
-// are due retries, messages that functions enqueued, and what a process left that is gone. Deliveries to a destination
-// that nobody names wait. Errors wrap receiver.ErrUnavailable.
+// LeaseDue takes deliveries to the named destinations that are due and leased to nobody, for so long: at most limit to those
+// that keep an order, and as many to the others. They are due retries, messages that functions enqueued, and what a process
+// left that is gone. Deliveries to a destination that nobody names wait. Errors wrap receiver.ErrUnavailable.
 func (l *Ledger) LeaseDue(
 	ctx context.Context, destinations []string, limit int, lease time.Duration,
+) ([]receiver.Delivery, error) {
+	ordered, blocking := l.options.Ordering()
+	var free, kept []string
+	for _, name := range destinations {
+		if slices.Contains(ordered, name) {
+			kept = append(kept, name)
+		} else {
+			free = append(free, name)
+		}
+	}
+	if len(kept) == 0 {
+		return l.leaseDue(ctx, free, nil, nil, limit, lease)
+	}
+	var deliveries []receiver.Delivery
+	if len(free) > 0 {
+		var err error
+		if deliveries, err = l.leaseDue(ctx, free, nil, nil, limit, lease); err != nil {
+			return nil, err
+		}
+	}
+	// By itself: many that wait for one make it slow, and must not keep the others.
+	turns, err := l.leaseDue(ctx, kept, kept, blocking, limit, lease)
+	if err != nil && len(deliveries) > 0 {
+		l.options.Logger.WarnContext(ctx, "Leasing what is kept in order failed; the rest goes on", "error", err)
+		return deliveries, nil
+	}
+	return append(deliveries, turns...), err
+}
+
+// leaseDue is LeaseDue for destinations of which some keep an order, and at some of these failed deliveries block.
+func (l *Ledger) leaseDue(
+	ctx context.Context, destinations, ordered, blocking []string, limit int, lease time.Duration,
 ) ([]receiver.Delivery, error) {
 	token, err := uuid.NewRandom()
 	if err != nil {
 		return nil, fmt.Errorf("make a lease: %w", err)
 	}
-	ordered, blocking := l.options.Ordering()
 	var deliveries []receiver.Delivery
 	err = l.inTransaction(ctx, "lease deliveries", func(batch *pgx.Batch, scope int32) {
 		given := receiver.Lease{Token: token, Expires: l.options.Now().Add(lease)}

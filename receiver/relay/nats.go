@@ -52,8 +52,9 @@ func (r *refusal) Error() string { return r.reason }
 // publisher carries deliveries to JetStream, over one connection for all slots of a lane.
 type publisher struct {
 	dialer *net.Dialer
-	name   string
-	now    func() time.Time
+	// origin is the endpoint whose deliveries they are, and name what the server knows the client by.
+	origin, name string
+	now          func() time.Time
 	// turn is held by whoever looks after the connection: a slot that waits for it longer than its attempt may take gives up.
 	turn chan struct{}
 	link *link
@@ -70,12 +71,13 @@ type link struct {
 	forbidden atomic.Bool
 }
 
-func newPublisher(dialer *net.Dialer, name string, now func() time.Time) *publisher {
-	return &publisher{dialer: dialer, name: name, now: now, turn: make(chan struct{}, 1)}
+func newPublisher(dialer *net.Dialer, origin, name string, now func() time.Time) *publisher {
+	return &publisher{dialer: dialer, origin: origin, name: name, now: now, turn: make(chan struct{}, 1)}
 }
 
-// carry publishes once, and waits until the stream has stored the message. The key is in the message's Nats-Msg-Id: the
-// stream drops another message of it within its duplicate window.
+// carry publishes once, and waits until the stream has stored the message. The stream drops another message of the same
+// Nats-Msg-Id within its duplicate window, whatever the subject, so the endpoint and the destination are in it with the key,
+// which need not be another one for another destination.
 func (p *publisher) carry(ctx context.Context, to Destination, d receiver.Delivery) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, to.timeout())
 	defer cancel()
@@ -88,7 +90,7 @@ func (p *publisher) carry(ctx context.Context, to Destination, d receiver.Delive
 		Header:  nats.Header(headers(to, d, p.now())),
 		Data:    d.Body,
 	}
-	_, err = l.stream.PublishMsg(ctx, message, jetstream.WithMsgID(d.IdempotencyKey), jetstream.WithRetryAttempts(0))
+	_, err = l.stream.PublishMsg(ctx, message, jetstream.WithMsgID(p.origin+"/"+to.Name+"/"+d.IdempotencyKey), jetstream.WithRetryAttempts(0))
 	if err != nil {
 		return Answer{}, l.explain(err)
 	}
@@ -139,7 +141,7 @@ func (p *publisher) connect(ctx context.Context, to Destination) (*link, error) 
 	l := &link{url: to.URL, credentials: to.NATS.Credentials}
 	dial := &dialing{ctx: ctx, dialer: p.dialer}
 	defer dial.done()
-	l.conn, err = nats.Connect(to.URL, login, nats.Name(p.name), nats.SetCustomDialer(dial), nats.Timeout(to.timeout()),
+	l.conn, err = nats.Connect(to.URL, login, nats.Name(p.name), nats.SetCustomDialer(dial), nats.SkipHostLookup(), nats.Timeout(to.timeout()),
 		nats.NoReconnect(), nats.IgnoreDiscoveredServers(), nats.PingInterval(pingInterval), nats.MaxPingsOutstanding(maxPings),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrPermissionViolation) {
@@ -252,7 +254,7 @@ func subject(pattern, eventType string) string {
 	tokens := strings.Split(eventType, ".")
 	for i, token := range tokens {
 		tokens[i] = strings.Map(func(r rune) rune {
-			if r <= ' ' || r > '~' || r == '*' || r == '>' {
+			if r <= ' ' || r > '~' || r == '*' || r == '>' || r == '$' {
 				return '_'
 			}
 			return r

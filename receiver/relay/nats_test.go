@@ -79,7 +79,7 @@ func newStream(t *testing.T, s *server.Server, login ...nats.Option) func() []je
 
 func testPublisher(t *testing.T) *publisher {
 	t.Helper()
-	p := newPublisher(newDialer(loopback()), "hookonce/test", time.Now)
+	p := newPublisher(newDialer(loopback()), "shop/payments", "hookonce/test", time.Now)
 	t.Cleanup(p.close)
 	return p
 }
@@ -122,7 +122,7 @@ func TestPublishStoresTheBytesOnce(t *testing.T) {
 		t.Errorf("message %q on %s", got.Data, got.Subject)
 	}
 	want := nats.Header{
-		"Content-Type": {"application/json"}, "Idempotency-Key": {d.IdempotencyKey}, "Nats-Msg-Id": {d.IdempotencyKey},
+		"Content-Type": {"application/json"}, "Idempotency-Key": {d.IdempotencyKey}, "Nats-Msg-Id": {"shop/payments/queue/" + d.IdempotencyKey},
 		"Hookonce-Event-Id": {d.EventID}, "Hookonce-Event-Type": {"invoice.paid"}, "Hookonce-Attempt": {"1"},
 	}
 	if diff := cmp.Diff(want, messages[0].Header); diff != "" {
@@ -130,10 +130,27 @@ func TestPublishStoresTheBytesOnce(t *testing.T) {
 	}
 }
 
+// A stream knows no subjects when it drops what it has had: one key for two destinations is two messages.
+func TestOneKeyForTwoDestinations(t *testing.T) {
+	s := natsServer(t, nil)
+	stored := newStream(t, s)
+	one, two, d := queue(s), queue(s), delivery("queue", 1)
+	two.Name, two.NATS = "audit", &NATS{Subject: "shop.audit"}
+	for _, to := range []Destination{one, two, one, two} {
+		if _, err := testPublisher(t).carry(t.Context(), to, d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(stored()); n != 2 {
+		t.Errorf("%d messages are stored, want 2", n)
+	}
+}
+
 func TestSubjects(t *testing.T) {
 	for eventType, want := range map[string]string{
 		"invoice.paid": "shop.invoice.paid.eu", "": "shop._.eu", "a b": "shop.a_b.eu", "a..b.": "shop.a._.b._.eu",
 		"*.>": "shop._._.eu", "zahlung.erfüllt": "shop.zahlung.erf_llt.eu", "push": "shop.push.eu",
+		"$JS.API.STREAM.PURGE.SHOP": "shop._JS.API.STREAM.PURGE.SHOP.eu",
 	} {
 		if got := subject("shop.{eventType}.eu", eventType); got != want {
 			t.Errorf("subject of %q is %q, want %q", eventType, got, want)
@@ -175,7 +192,7 @@ func TestPublishSaysWhatIsWrong(t *testing.T) {
 
 func TestPublishGoesNowhereSpecial(t *testing.T) {
 	s := natsServer(t, nil)
-	p := newPublisher(newDialer(PrivateNetworks()), "hookonce/test", time.Now)
+	p := newPublisher(newDialer(PrivateNetworks()), "shop/payments", "hookonce/test", time.Now)
 	verdict := refused(t, p, queue(s), delivery("queue", 1))
 	if want := "address 127.0.0.1 is not allowed for a destination: loopback"; verdict.Reason != want {
 		t.Errorf("reason %q, want %q", verdict.Reason, want)

@@ -41,6 +41,8 @@ type Options struct {
 	Poll time.Duration
 	// Drain is how long Run goes on delivering from memory after its context is done. Default 10 s.
 	Drain time.Duration
+	// Endpoint is namespace/name, which tells streams of NATS the deliveries of one endpoint from those of another. Default: empty.
+	Endpoint string
 	// UserAgent of attempts. Default "hookonce".
 	UserAgent string
 	// Attempted is told of each attempt; it must not block.
@@ -322,7 +324,7 @@ func (r *Relay) lane(name string) *lane {
 	if !ok {
 		l = &lane{
 			poster:    &poster{client: newClient(r.opts.Transport()), userAgent: r.opts.UserAgent, now: r.opts.Now},
-			publisher: newPublisher(newDialer(r.opts.Networks), r.opts.UserAgent, r.opts.Now),
+			publisher: newPublisher(newDialer(r.opts.Networks), r.opts.Endpoint, r.opts.UserAgent, r.opts.Now),
 			maxRows:   r.opts.MaxRows, maxBytes: r.opts.MaxBytes,
 		}
 		r.lanes[name] = l

@@ -31,7 +31,7 @@ type DestinationApplyConfiguration struct {
 	Concurrency *int32 `json:"concurrency,omitempty"`
 	// ordering is None, or PerResource to bring the events of each resource in the order in which they were received: a delivery
 	// waits until those of its resource before it are done, and others pass. An event without a resource id waits for nothing.
-	// A change holds for events that come after it. Default None.
+	// PerResource holds for events that come after the change to it, None at once. Default None.
 	Ordering *apiv1alpha1.Ordering `json:"ordering,omitempty"`
 	// onExhausted says, with ordering PerResource, what becomes of later deliveries of a resource when one has run out of
 	// attempts: Skip, and they go on without it, or Block, and they wait until it has been replayed and delivered, or removed by

@@ -11,7 +11,7 @@ package v1alpha1
 // NATS says how deliveries are published to a stream of NATS JetStream. The stream is the user's own.
 type NATSApplyConfiguration struct {
 	// subject that deliveries are published to, such as shop.payments; a stream has to have it among its subjects. One token
-	// may be {eventType}, which stands for the event type: shop.payments.{eventType} gives shop.payments.invoice.paid. No
+	// but the first may be {eventType}, which stands for the event type: shop.payments.{eventType} gives shop.payments.invoice.paid. No
 	// default.
 	Subject *string `json:"subject,omitempty"`
 	// credentialsSecretRef names what receivers log in with: a .creds file, the seed of an nkey (SU...), user:password, or a
