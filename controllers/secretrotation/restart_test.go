@@ -161,6 +161,38 @@ func TestEditsDuringTheOverlap(t *testing.T) {
 	}
 }
 
+// An emergency that comes when a rotation is over, while the endpoint is suspended, is not forgotten.
+func TestAnEmergencyAfterTheEndWaitsForTheEndpoint(t *testing.T) {
+	s := newShop(t)
+	operator(t, s.namespace, s.clock)
+	s.secret("next", beta)
+	s.rotate("q4", "next", func(r *v1alpha1.SecretRotation) { r.Spec.Overlap = "0s" })
+	s.reach("q4", rotation.Propagating)
+	s.load(s.receivers...)
+	s.reach("q4", rotation.Retiring)
+	s.load(s.receivers...)
+	s.reach("q4", rotation.Completed)
+	suspend := func(suspend bool) {
+		endpoint := &v1alpha1.WebhookEndpoint{}
+		s.get("payments", endpoint)
+		endpoint.Spec.Suspend = suspend
+		if err := s.client.Update(t.Context(), endpoint); err != nil {
+			t.Fatal(err)
+		}
+	}
+	suspend(true)
+	s.patch("q4", map[string]any{"revocation": "Immediate"})
+	s.Eventually(func() bool {
+		got := s.rotation("q4")
+		return got.Status.ObservedGeneration == got.Generation
+	}).Should(BeTrue())
+	suspend(false)
+	s.reach("q4", rotation.Revoked)
+	if ring := s.ring(); ring.Tombstones[0].Reason != keyring.Revoked {
+		t.Errorf("keyring %+v", ring)
+	}
+}
+
 // patch changes fields of a rotation's spec.
 func (s *shop) patch(name string, spec map[string]any) {
 	s.Helper()

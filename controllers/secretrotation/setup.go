@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/hookonce/hookonce/api/v1alpha1"
+	"github.com/hookonce/hookonce/internal/rotation"
 )
 
 const (
@@ -62,8 +63,10 @@ func (r *Reconciler) unfinished(ctx context.Context, endpoint client.Object) []c
 	}
 	var requests []ctrl.Request
 	for i := range list.Items {
-		if list.Items[i].Status.CompletionTime == nil {
-			requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		item := &list.Items[i]
+		spec := rotation.Spec{Immediate: item.Spec.Revocation == v1alpha1.RevocationImmediate}
+		if !rotation.Settled(spec, recordedIn(&item.Status)) {
+			requests = append(requests, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(item)})
 		}
 	}
 	return requests

@@ -72,6 +72,10 @@ func (p *planner) begin() {
 		p.complete()
 		return
 	}
+	if p.seen.Recorded.State == AlreadyCurrent && (!p.spec.Immediate || secret.Usability != Usable) {
+		p.still()
+		return
+	}
 	switch secret.Usability {
 	case Missing:
 		p.wait(secret.Reason, secret.Problem+"; the rotation starts when it is there", p.soon())
@@ -163,6 +167,16 @@ func (p *planner) alreadyCurrent() {
 	}
 	p.out.PreviousRetired = true
 	p.say(AlreadyCurrent, "", p.nothingToRotate())
+	p.complete()
+}
+
+// still goes on with a rotation that has found its secret current: it needs its Secret no more, whatever becomes of that.
+func (p *planner) still() {
+	if p.seen.Recorded.Current == keyring.Short(p.ring.Current.Fingerprint) {
+		p.alreadyCurrent()
+		return
+	}
+	p.say(Superseded, "", ended(Superseded))
 	p.complete()
 }
 

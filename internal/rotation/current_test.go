@@ -53,6 +53,22 @@ func TestAlreadyCurrentIsSuperseded(t *testing.T) {
 	w.expect(rotation.Superseded, "")
 }
 
+// Nor does it when its Secret goes, or holds something else, while it waits for the overlap.
+func TestAlreadyCurrentNeedsItsSecretNoMore(t *testing.T) {
+	for name, secret := range map[string]rotation.Secret{"Missing": missing, "Spoiled": spoiled, "Other": usable("delta")} {
+		t.Run(name, func(t *testing.T) {
+			owned := newWorld(t).until(rotation.OverlapActive)
+			w := owned.repeat()
+			w.plan()
+			w.seen.Secret = secret
+			if d := w.plan(); d.Keyring != nil || !d.Propagated || d.Finished() {
+				t.Errorf("during the overlap: %+v", d)
+			}
+			w.expect(rotation.AlreadyCurrent, "")
+		})
+	}
+}
+
 // What is created in one second takes its turn by name, and r9 is before r10.
 func TestTurnsWithinOneSecond(t *testing.T) {
 	for _, order := range [][2]string{
