@@ -97,7 +97,8 @@ func (p *process) tryOpen(background context.Context) (*outbound, error) {
 		ledger: l, sampler: status.NewSampler(l, p.flags.sampleInterval, p.log), tally: p.tally, log: p.log, relayed: make(chan struct{}),
 		relay: relay.New(relay.Options{
 			Outbox: l, Destinations: p.destinations, Networks: p.flags.networks, Log: p.log, Drain: relayDrain,
-			Batch: p.batch, Endpoint: config.Endpoint, UserAgent: "hookonce/" + version, Attempted: p.metrics.Attempted, LeaseLost: p.metrics.LeasesLost,
+			Batch: p.batch, Endpoint: config.Endpoint, UserAgent: "hookonce/" + version, Attempted: p.metrics.Attempted,
+			LeaseLost: p.metrics.LeasesLost,
 		}),
 	}
 	var relaying context.Context
